@@ -15,6 +15,9 @@ const UPPER_DIGITS: u128 = (1 << 20) - 1;
 impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
     /// Lane by lane: first as floats of the suggested width, then, for wide lanes, as two narrow ones.
     pub(super) fn bitwise(&mut self, by: Bitwise, x: [Operand; 2], r: Operand, bytes: u16, lane: Format) {
+        if self.whole == Some(Format::F80) {
+            return self.ending(by, x, r, bytes.into());
+        }
         let mut offset = 0;
         while offset < bytes {
             let (xs, result) = (x.map(|operand| operand.plus(offset)), r.plus(offset));

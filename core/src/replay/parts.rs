@@ -115,6 +115,30 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         is_normal && self.cells.is_extended(place) && DOUBLES.contains(&(end & 0x7fff))
     }
 
+    /// The first of `bytes` bytes have become of the end of a long double, and are going to be one: what is kept beside them is changed
+    /// alike, or nothing is.
+    pub(super) fn ending(&mut self, by: Bitwise, x: [Operand; 2], r: Operand, bytes: usize) {
+        const END: usize = Format::F80.bytes() - EXTENDED_END as usize;
+        const SIGN: u16 = 1 << 15;
+        let end = |run: &Self, operand: Operand| {
+            let at = usize::from(operand.value);
+            u16::from_le_bytes([run.record[at], run.record[at + 1]])
+        };
+        let to = self.location(r.place);
+        let carried = x.into_iter().find(|x| self.cells.carries(self.location(x.place), END) != 0);
+        let Some(carried) = carried else { return self.cells.clear(to, bytes) };
+        let (before, after) = (end(self, carried), end(self, r));
+        let power = i32::from(after & !SIGN) - i32::from(before & !SIGN);
+        let sums = by == Bitwise::Sum || by == Bitwise::Difference && carried == x[0];
+        if sums || power == 0 {
+            let change = ((before ^ after) & SIGN != 0, power);
+            self.cells.change_end(self.location(carried.place), to, END, change);
+        } else {
+            self.cells.clear(to, END);
+        }
+        self.cells.clear(to.plus(END as u64), bytes.saturating_sub(END));
+    }
+
     /// Scales the long double that ends with the two bytes at `end`, in memory.
     pub(super) fn change_extended(&mut self, end: Location, (negate, power): (bool, i32)) {
         let place = end.before(EXTENDED_END);

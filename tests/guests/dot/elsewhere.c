@@ -62,6 +62,15 @@ KEPT double filled(double x)
     memcpy(&x, &bits, sizeof bits);
     return x;
 }
+/* Joined by exclusive disjunction, as clang does: sign, exponent and digits are what the constant has. */
+KEPT double flipped(double x, uint64_t kept, uint64_t by)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    bits = (bits & kept) ^ by;
+    memcpy(&x, &bits, sizeof bits);
+    return x;
+}
 KEPT void set_end(long double *x, int to) { ((wider *)x)->x.end = (((wider *)x)->x.end & 0x8000) | to; }
 static double scaled_high(double x)
 {
@@ -126,6 +135,21 @@ static double wide_end(double x)
     set_end(&wide, 0x4002);
     return (double)(wide * 2);
 }
+static double moved_wide(double x)
+{
+    wider from = {x}, to;
+    to.x.digits = from.x.digits;
+    to.x.end = from.x.end + 5;
+    return (double)to.d;
+}
+static double flipped_end(double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    bits = (bits & 0x800fffffffffffff) ^ 0xbff0000000000000;
+    memcpy(&x, &bits, sizeof bits);
+    return x * 2;
+}
 static void checks(void)
 {
     for (int i = 0; i < 3; i++) {
@@ -149,6 +173,9 @@ static void checks(void)
         AT("masked^", masked(1.1 * x) * 2, 2.2L, 1.7, -3.3);
         AT("filled^", filled(1.1 * x) * 2, 2.2L, 1.7, -3.3);
         AT("high-then-low^", high_then_low(1.1 * x), 17.6L, 1.7, -3.3);
+        AT("flipped^", flipped(1.1 * x, ~(uint64_t)0xffffffffff, 0x800000a0f15bb1c3) * 2, -2.2L, 1.7, -3.3);
+        AT("flipped-end", flipped_end(1.1 * x), w > 0 ? -2.2L : -1.1L, 1.7, -3.3);
+        AT("moved-wide", moved_wide(1.1 * x), 35.2L, 1.7, -3.3);
         AT("wide-end^", wide_end(1.1 * x), 17.6L, 1.7);
     }
 }

@@ -110,7 +110,8 @@ fn lowered(thread: &mut Thread, top: u8) -> Option<(Rc<Entry>, bool)> {
         whole if whole == seen => entry.clone(),
         whole => shadowed.out_of_line.entry(thread.process, pc, bytes, top, sums, whole)?,
     };
-    if seen.is_none() && may_be_part && is_alone(&entry, verdict) {
+    let is_unseen = matches!(seen, None | Some(Whole::Assembled));
+    if is_unseen && may_be_part && is_alone(&entry, verdict) {
         thread.translator.writes_alone(pc);
         for at in [pc, entry.insn.next_ip() - 1] {
             thread.cache.invalidate_page(page_floor(at));
@@ -225,7 +226,7 @@ fn beside(
 fn is_alone(entry: &Entry, verdict: Verdict) -> bool {
     /// Each time costs some ten microseconds.
     const OFTEN: u32 = 64;
-    if verdict.whole.is_some() || verdict.is_doubtful {
+    if !matches!(verdict.whole, None | Some(Whole::Assembled)) || verdict.is_doubtful {
         entry.runs.set(0);
         return false;
     }

@@ -141,7 +141,7 @@ impl Parts {
         let Store { insn, address, general, seen, .. } = store;
         let Some(bytes) = wholes::part_in_memory(insn) else { return seen.into() };
         let beside = planes::any(address.saturating_sub(AROUND), 2 * AROUND + u64::from(bytes));
-        if !beside || matches!(seen, Some(Whole::Alone | Whole::End { restored: true })) {
+        if !beside || matches!(seen, Some(Whole::Alone | Whole::Ended | Whole::End { restored: true })) {
             return seen.into();
         }
         self.lately.retain(Written::is_as_left);
@@ -193,7 +193,8 @@ impl Parts {
         let known = written.bytes | written.writing;
         let is_active = planes::any(written.start, format.bytes() as u64);
         let is_mixed = match store.is_of_another(format, at, layout) {
-            Some(is_other) => is_other && ahead & 1 == 0,
+            Some(is_other) if layout.ends_twice => is_other && ahead & 1 == 0,
+            Some(is_other) => is_other && known | ahead == written.writing,
             None => !is_moved && known | ahead != written.all() && is_active,
         };
         // Digits that stay have the exponent of another number then, and that says nothing of them.
@@ -206,7 +207,7 @@ impl Parts {
             // Of which number the other parts are is not known.
             return Verdict { whole: seen.filter(|_| is_moved), is_doubtful: is_mixed };
         }
-        if format == Format::F80 && at == EXTENDED_END && layout.ends_twice && store.is_beside_another() {
+        if format == Format::F80 && at == EXTENDED_END && store.is_beside_another(layout) {
             return Verdict { whole: Some(Whole::Replaced { format, at }), is_doubtful: true };
         }
         let is_full = known == written.all();
@@ -323,18 +324,27 @@ impl Store<'_> {
     }
 
     /// Tells whether it puts there the end of another long double than that whose digits are there; nothing if it is no such end, the
-    /// digits have no shadow, or the ends of shadows do not tell.
+    /// digits have no shadow, or nothing tells.
     fn is_of_another(self, format: Format, at: u8, layout: Layout) -> Option<bool> {
         let first = cell(self.address.wrapping_sub(at.into()), 2);
-        let is_end = format == Format::F80 && at == EXTENDED_END && self.is_moved() && first != 0;
-        (is_end && layout.ends_twice).then(|| !is_same_but_sign(u64::from_le_bytes(self.moved), first))
+        if format != Format::F80 || at != EXTENDED_END || !self.is_moved() || first == 0 {
+            return None;
+        }
+        let moved = u64::from_le_bytes(self.moved);
+        if layout.ends_twice {
+            return Some(!is_same_but_sign(moved, first));
+        }
+        // That of the same number has been changed as the float has.
+        let there = cell(self.address, 2);
+        let is_whole = there != 0 && self.seen != Some(Whole::Assembled);
+        is_whole.then(|| change(2, there, moved) != change(2, bits(self.address, 2), self.value))
     }
 
     /// Tells whether the end of a long double that it overwrites is not that of the digits that are there.
-    fn is_beside_another(self) -> bool {
+    fn is_beside_another(self, layout: Layout) -> bool {
         let [first, last] =
             [self.address.wrapping_sub(EXTENDED_END.into()), self.address].map(|at| cell(at, 2));
-        first != 0 && first != last
+        first != 0 && if layout.ends_twice { first != last } else { self.seen == Some(Whole::Assembled) }
     }
 
     fn is_over_active(self, bytes: u8) -> bool {

@@ -39,6 +39,12 @@ pub(crate) enum Whole {
     },
     /// The result is on its way back to where it was read, as such an end.
     Passing,
+    /// The result is on its way to memory as the end of a long double, behind digits from elsewhere.
+    Ending,
+    /// The end of a long double is written in memory behind digits that have been put there before.
+    Assembled,
+    /// As `Assembled`, and it has become what it is by instructions on its way.
+    Ended,
     /// Bytes are written in memory that are no part of a float, or of one that is new.
     Alone,
     /// Bytes of a float are written, as by `Part`, and others have been before, such that it is another float.
@@ -54,8 +60,10 @@ impl Whole {
     /// Tells whether this is so of `insn`, whatever else is in its block.
     pub(crate) fn holds_for(self, insn: &Instruction) -> bool {
         match self {
-            Whole::Passing => insn.op0_kind() == OpKind::Register,
-            Whole::End { restored: true } => Part::of(insn).is_some_and(|part| part.is_in_memory),
+            Whole::Passing | Whole::Ending => insn.op0_kind() == OpKind::Register,
+            Whole::Assembled | Whole::Ended | Whole::End { restored: true } => {
+                Part::of(insn).is_some_and(|part| part.is_in_memory)
+            }
             _ => false,
         }
     }
@@ -80,13 +88,7 @@ pub(crate) fn find(insns: &[Insn]) -> Vec<(u64, Whole)> {
         let part = Part::of(insn)?;
         if part.is_in_memory {
             let addresses = addresses.get_or_init(|| addresses_of(insns));
-            if let Some(way) = ends::way_back(insns, n, part, addresses) {
-                passing.extend(way.into_iter().map(|n| (insns[n].pc(), Whole::Passing)));
-                return Some(Whole::End { restored: true });
-            }
-            let is_end = || ends::may_be_written(insns, n, part, addresses);
-            in_memory(insns, n, part, addresses)
-                .or_else(|| is_end().then_some(Whole::End { restored: false }))
+            written(insns, n, part, addresses, &mut passing)
         } else {
             let format = used_as(insns, n).filter(|format| part.bytes < format.bytes() as u8)?;
             Some(Whole::Part { format, at: part.at })
@@ -96,6 +98,36 @@ pub(crate) fn find(insns: &[Insn]) -> Vec<(u64, Whole)> {
         (0..insns.len()).filter_map(|n| Some((insns[n].pc(), whole(n)?))).collect();
     // What is on its way is nothing else.
     passing.into_iter().chain(found).collect()
+}
+
+/// Effect of a store of a part; instructions by which it has become what it is are added to `passing`.
+fn written(
+    insns: &[Insn],
+    n: usize,
+    part: Part,
+    addresses: &[Option<Address>],
+    passing: &mut Vec<(u64, Whole)>,
+) -> Option<Whole> {
+    let with = |way: Vec<usize>, whole: Whole| way.into_iter().map(move |n| (insns[n].pc(), whole));
+    if let Some(way) = ends::way_back(insns, n, part, addresses) {
+        passing.extend(with(way, Whole::Passing));
+        return Some(Whole::End { restored: true });
+    }
+    let found = in_memory(insns, n, part, addresses);
+    let is_assembled = found == Some(Whole::Assembled);
+    let is_behind = is_assembled || found.is_none() && is_behind_digits(&insns[..=n], part, addresses);
+    if is_behind && let Some(way) = ends::way(insns, n, part) {
+        let way = with(way, Whole::Ending);
+        // Elsewhere it may be anything.
+        if is_assembled || way.clone().all(|change| passing.contains(&change)) {
+            passing.extend(way);
+            return Some(Whole::Ended);
+        }
+    }
+    let is_end = || ends::may_be_written(insns, n, part, addresses);
+    found
+        .or_else(|| is_behind.then_some(Whole::Assembled))
+        .or_else(|| is_end().then_some(Whole::End { restored: false }))
 }
 
 /// Tells whether `insn` writes a few bytes of memory, or of a general register, that may be a part of a float.
@@ -338,12 +370,27 @@ fn in_memory(insns: &[Insn], n: usize, part: Part, addresses: &[Option<Address>]
         let is_new = || is_written_throughout(&insns[..m], addresses, start, format.bytes());
         return match is_part {
             // Of a long double the end is looked at.
-            true if is_new() => (format != Format::F80).then_some(Whole::Alone),
+            true if is_new() => match (format, at) {
+                (Format::F80, ends::EXTENDED_END) => Some(Whole::Assembled),
+                (Format::F80, _) => None,
+                _ => Some(Whole::Alone),
+            },
             true => Some(Whole::Part { format, at: at as u8 }),
             false => None,
         };
     }
     None
+}
+
+/// Tells whether the last of `insns` writes what may be the end of a long double, behind digits that they have put there.
+fn is_behind_digits(insns: &[Insn], part: Part, addresses: &[Option<Address>]) -> bool {
+    let end = insns.len().checked_sub(1).and_then(|n| addresses[n]);
+    let is_end = usize::from(part.bytes) + ends::EXTENDED_END as usize == Format::F80.bytes();
+    is_end
+        && end.is_some_and(|end| {
+            let start = end.plus(-ends::EXTENDED_END);
+            is_written_throughout(insns, addresses, start, Format::F80.bytes())
+        })
 }
 
 /// Tells whether `insns` write all of the `bytes` bytes at `start` by parts.

@@ -145,6 +145,9 @@ impl Lowerer {
         if let Some(Whole::Result(format)) = whole {
             build.out.lowered.whole = Some(format);
         }
+        if whole == Some(Whole::Ending) {
+            build.out.lowered.whole = Some(Format::F80);
+        }
         build.out.lowered.passing = whole == Some(Whole::Passing);
         match steps {
             Err(why) => Lowering::Gap(gap(why, &info)),

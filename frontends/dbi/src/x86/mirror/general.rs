@@ -108,7 +108,8 @@ impl Emitter {
         if self.mirror().settings.policy.derivatives.is_none() || self.mode.is_off() {
             return false;
         }
-        let Some(whole) = at.block.whole(insn.ip()) else { return self.check_overwritten(at) };
+        let whole = at.block.whole(insn.ip()).filter(|&whole| whole != Whole::Assembled);
+        let Some(whole) = whole else { return self.check_overwritten(at) };
         let cell = |register| general_number(register).filter(|&n| self.may_carry(n)).map(Source::Cell);
         let source = match whole {
             Whole::Result(_) if cuts_by_moving(insn) => cell(insn.op1_register()),
@@ -121,7 +122,12 @@ impl Emitter {
             // The last byte of an end, where the first is written alone.
             Whole::End { .. } => self.mirror_memory(insn).map(|mem| Source::Memory(mem, 2)),
             // The others are found by the engine.
-            Whole::Passing | Whole::Alone | Whole::Replaced { .. } => None,
+            Whole::Passing
+            | Whole::Ending
+            | Whole::Assembled
+            | Whole::Ended
+            | Whole::Alone
+            | Whole::Replaced { .. } => None,
         };
         let sources: Vec<Source> = source.into_iter().collect();
         self.check(at, &sources);

@@ -13,6 +13,8 @@ use shadowgrind_core::format::Format;
 
 /// Bytes of the widest of ends.
 const WIDEST: u8 = 2;
+/// Number of the byte of a long double with which its end begins.
+pub(super) const EXTENDED_END: i64 = 8;
 
 /// Numbers of the instructions by which the bytes that store `n` writes have become of what was read at the same address, in the same
 /// number; nothing if they have not.
@@ -21,6 +23,29 @@ pub(super) fn way_back(
     n: usize,
     part: Part,
     addresses: &[Option<Address>],
+) -> Option<Vec<usize>> {
+    let is_there = |m: usize| {
+        let is_same = insns[m].decoded.memory_size().size() == usize::from(part.bytes);
+        is_same.then(|| addresses[m].is_some() && addresses[m] == addresses[n])
+    };
+    way_from(insns, n, part, is_there)
+}
+
+/// Numbers of the instructions by which the bytes that store `n` writes have become of what was read anywhere, in the same number or
+/// with others behind them; nothing if they have not.
+pub(super) fn way(insns: &[Insn], n: usize, part: Part) -> Option<Vec<usize>> {
+    way_from(insns, n, part, |m| {
+        (insns[m].decoded.memory_size().size() >= usize::from(part.bytes)).then_some(true)
+    })
+}
+
+/// Numbers of the instructions by which the bytes that store `n` writes have become of what was read. `is_there`, of the number of
+/// an instruction that reads memory, tells whether it has read that; nothing if it is no such load.
+fn way_from(
+    insns: &[Insn],
+    n: usize,
+    part: Part,
+    is_there: impl Fn(usize) -> Option<bool>,
 ) -> Option<Vec<usize>> {
     let store = &insns[n].decoded;
     if part.bytes > WIDEST || store.op1_kind() != OpKind::Register {
@@ -41,17 +66,15 @@ pub(super) fn way_back(
             Row::General(General::Move | General::Extend(_)) => {
                 wanted.swap_remove(at);
                 match insn.op1_kind() {
-                    OpKind::Memory if insn.memory_size().size() == usize::from(part.bytes) => {
-                        is_read |= addresses[m].is_some() && addresses[m] == addresses[n];
-                    }
+                    OpKind::Memory => is_read |= is_there(m)?,
                     OpKind::Register => add(&mut wanted, insn.op1_register()),
-                    OpKind::Memory => return None,
                     // A constant.
                     _ => {}
                 }
             }
             Row::General(General::Bits(_) | General::Address) => {
                 way.push(m);
+                is_read |= insn.op1_kind() == OpKind::Memory && is_there(m) == Some(true);
                 change(&mut wanted, at, insn);
             }
             _ => return None,
@@ -174,5 +197,16 @@ mod tests {
     fn the_end_of_a_long_double_that_is_used() {
         // mov word [rbp-8], ax; fld tbyte [rbp-16]
         assert_eq!(found(&[PUT_BACK, b"\xdb\x6d\xf0"]), [Whole::Part { format: Format::F80, at: 8 }]);
+    }
+
+    #[test]
+    fn the_end_of_a_long_double_behind_digits_from_elsewhere() {
+        // mov [rbp-16], rcx; add eax, 2, of what movzx has read; mov [rbp-8], ax; fld tbyte [rbp-16]
+        let (digits, load): (&[u8], &[u8]) = (b"\x48\x89\x4d\xf0", b"\xdb\x6d\xf0");
+        let read: &[u8] = b"\x0f\xb7\x45\xe8";
+        assert_eq!(found(&[read, ADD, digits, PUT_BACK, load]), [Whole::Ending, Whole::Ended]);
+        assert_eq!(found(&[read, digits, PUT_BACK, load]), [Whole::Assembled]);
+        // Where it goes is not seen.
+        assert_eq!(found(&[read, ADD, digits, PUT_BACK, b"\xc3"]), [Whole::Assembled]);
     }
 }

@@ -4,7 +4,7 @@ use super::Read;
 use crate::context::reg;
 use crate::x86::rows;
 use crate::x86::table::{Fill, General, Integral, Row};
-use iced_x86::{Code, FlowControl, Instruction, Mnemonic, OpKind, Register};
+use iced_x86::{Code, FlowControl, Instruction, OpKind, Register};
 
 /// Values of general registers, and of memory that has been written on the way.
 #[derive(Clone)]
@@ -14,7 +14,7 @@ pub(super) struct Values {
     al: Option<u64>,
     /// Address, bytes, and value.
     stored: Vec<(u64, u64, Option<u64>)>,
-    /// What flags were made of last.
+    /// Numbers of which flags were made last.
     compared: Option<Compared>,
 }
 
@@ -241,7 +241,8 @@ impl Values {
             General::Bits(Integral::And) => Some(a()? & b()?),
             General::Bits(Integral::Or) => Some(a()? | b()?),
             General::Bits(Integral::Xor) => Some(a()? ^ b()?),
-            General::Not if insn.mnemonic() == Mnemonic::Not => Some(!a()?),
+            // The complement leaves flags alone, the opposite does not.
+            General::Not if insn.rflags_modified() == 0 => Some(!a()?),
             General::Not => Some(a()?.wrapping_neg()),
             General::Bits(Integral::Increment) => Some(a()?.wrapping_add(1)),
             General::Bits(Integral::Decrement) => Some(a()?.wrapping_sub(1)),
