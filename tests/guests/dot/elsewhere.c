@@ -46,6 +46,11 @@ KEPT double inserted(double x)
     __asm__("movl $0x1234, %%eax\n\tpinsrw $0, %%eax, %0" : "+x"(x) : : "eax");
     return x;
 }
+KEPT double cleared(double x)
+{
+    __asm__("movq %0, %%rax\n\txorw %%ax, %%ax\n\torq $0x26b6, %%rax\n\tmovq %%rax, %0" : "+x"(x) : : "rax");
+    return x;
+}
 KEPT double masked(double x)
 {
     uint64_t bits;
@@ -170,6 +175,7 @@ static void checks(void)
         AT("halves-over", halves_over(1.1 * x), 2.2L, 1.7, -3.3);
         AT("halves-over-active", halves_over_active(1.1 * x), 2.2L, 1.7, -3.3);
         AT("inserted^", inserted(1.1 * x) * 2, 2.2L, 1.7, -3.3);
+        AT("cleared^", cleared(1.1 * x) * 2, 2.2L, 1.7, -3.3);
         AT("masked^", masked(1.1 * x) * 2, 2.2L, 1.7, -3.3);
         AT("filled^", filled(1.1 * x) * 2, 2.2L, 1.7, -3.3);
         AT("high-then-low^", high_then_low(1.1 * x), 17.6L, 1.7, -3.3);

@@ -147,7 +147,8 @@ fn part(
     let Some((at, bytes)) = wholes::part_of_register(insn) else { return seen.into() };
     // The last is where.
     let source = insn.op_count() - if rows::inserted(insn).is_some() { 2 } else { 1 };
-    if beside(shadowed, context, gs, insn, source, bytes) != [0; 8] {
+    let is_cleared = source == 1 && insn.op0_register() == insn.op_register(source);
+    if !is_cleared && beside(shadowed, context, gs, insn, source, bytes) != [0; 8] {
         return seen.into();
     }
     let register = insn.op0_register().full_register();
