@@ -93,7 +93,7 @@ fn iretq(thread: &mut Thread, pc: u64) {
 
 fn retf(thread: &mut Thread, pc: u64, insn: &Instruction) {
     let stack = thread.context.regs[reg::RSP];
-    let operand = insn.code().op_code().operand_size() as usize / 8;
+    let operand = rows::operand_bits(insn.code()) as usize / 8;
     let frame = guest::read_bytes(stack, 2 * operand);
     let Ok(frame) = frame else { return general_protection(thread, pc) };
     let word = |bytes: &[u8]| bytes.iter().rev().fold(0_u64, |acc, &b| acc << 8 | u64::from(b));
@@ -161,7 +161,7 @@ fn instruction_pointer_field(thread: &Thread, insn: &Instruction) -> Option<(u64
     const ENVIRONMENT_OFFSET: u64 = 12;
     const FXSAVE_OFFSET: u64 = 8;
     // The 16-bit forms keep too little of the address to tell whose it is.
-    let operand_bits = insn.code().op_code().operand_size();
+    let operand_bits = rows::operand_bits(insn.code());
     if operand_bits == 16 {
         return None;
     }

@@ -145,7 +145,7 @@ impl Walk {
             (Row::General(General::Pop), popped) if wide(popped) && popped != Register::RSP => {
                 self.rsp = self.rsp.plus(WORD);
             }
-            (Row::General(General::Leave), _) if insn.code().op_code().operand_size() == 64 => {
+            (Row::General(General::Leave), _) if rows::operand_bits(insn.code()) == 64 => {
                 self.rsp = self.rbp;
                 self.pop_frame();
             }

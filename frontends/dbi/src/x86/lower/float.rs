@@ -43,7 +43,11 @@ fn last_source(build: &Build<'_>) -> u32 {
 /// Bytes of operand `operand`, all copies of a broadcast one counted.
 fn full_width(build: &Build<'_>, operand: u32) -> u16 {
     match build.is_memory(operand) {
-        true => build.insn.code().op_code().memory_size().size() as u16,
+        true => {
+            let mut whole = *build.insn;
+            whole.set_is_broadcast(false);
+            whole.memory_size().size() as u16
+        }
         false => build.width(operand),
     }
 }

@@ -230,7 +230,7 @@ fn is_plain(insn: &Instruction, row: Row) -> bool {
     let other_register =
         |n: u32| insn.op_kind(n) == iced_x86::OpKind::Register && !insn.op_register(n).is_gpr();
     match row {
-        Row::General(General::Enter) => insn.code().op_code().operand_size() != 64,
+        Row::General(General::Enter) => rows::operand_bits(insn.code()) != 64,
         Row::General(_) => (0..insn.op_count()).any(other_register),
         _ => false,
     }

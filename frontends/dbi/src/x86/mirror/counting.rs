@@ -20,6 +20,8 @@ use iced_x86::OpKind;
 use shadowgrind_core::format::Format;
 
 const JMP_BYTES: u8 = 5;
+/// Mask register that tests write.
+const MASK: u8 = 1;
 
 /// The operands of a comparison: shadows, how many bytes of each, and of which floats.
 pub(super) struct Compared {
@@ -130,8 +132,13 @@ impl Emitter {
                 self.out.hot.jcc_open(EQUAL)
             }
             None => {
-                let register = self.all_compared(compared);
-                self.test_union(register);
+                let union = self.all_compared(compared);
+                if self.has_mask_of(compared) {
+                    self.mask_of_compared(union, compared);
+                    encode::test_mask(&mut self.out.hot);
+                } else {
+                    self.test_union(union);
+                }
                 self.out.hot.jcc_open(EQUAL)
             }
         };
@@ -149,14 +156,19 @@ impl Emitter {
             return;
         }
         let scalars = compared.scalars();
-        let register = if scalars.is_none() { Some(self.all_compared(compared)) } else { None };
+        let union = if scalars.is_none() { Some(self.all_compared(compared)) } else { None };
         let stub = exits.then(|| self.side_exit(SideExit::OutOfLine(at.insn().pc()), true));
         self.out.hot.store(self.frame.slot(Slot::Scratch), RCX);
         let spilled = self.spilled(Some(RCX));
         self.note(at.index, spilled);
         let mut fields = Vec::new();
-        if let Some(register) = register {
-            self.union_to_rcx(register);
+        if let Some(union) = union {
+            if self.has_mask_of(compared) {
+                self.mask_of_compared(union, compared);
+                encode::mask_to_rcx(&mut self.out.hot);
+            } else {
+                self.union_to_rcx(union);
+            }
             fields.push(self.jump_unless_rcx_is_zero());
         }
         for (index, &mem) in scalars.iter().flatten().enumerate() {
@@ -208,30 +220,58 @@ impl Emitter {
         Mem::rip(self.frame.field(Context::OFFSET_COUNTS + 8 * u32::from(number)))
     }
 
-    /// A temporary with a bit if any shadow has one in the lanes that are compared.
+    /// Leaves in a register the union of all shadows, in the lanes that are compared or in more.
     fn all_compared(&mut self, compared: &Compared) -> u8 {
         let Compared { bytes, format, .. } = *compared;
-        let length = Length::of(bytes.max(16));
-        let to = self.temporary(0);
-        for (i, &place) in compared.shadows.iter().enumerate() {
+        let (length, to) = (Length::of(bytes.max(16)), self.temporary(0));
+        let mut union = None;
+        for &place in &compared.shadows {
             let register = match place {
                 Place::Reg(register) => register,
                 Place::Mem(mem) => {
-                    let temporary = self.temporary(usize::from(i > 0));
+                    let temporary = self.temporary(usize::from(union.is_some()));
                     self.out.hot.vector_load(temporary, mem, bytes);
                     temporary
                 }
             };
-            let form = if i == 0 { forms::MOVE } else { forms::OR };
-            if i > 0 || register != to {
-                let other = if i == 0 { 0 } else { to };
-                self.out.hot.vector(Vector::new(form, format, length, [to, other], Place::Reg(register)));
-            }
+            union = Some(match union {
+                None => register,
+                Some(others) => {
+                    let or = Vector::new(forms::OR, format, length, [to, others], Place::Reg(register));
+                    self.out.hot.vector(or);
+                    to
+                }
+            });
         }
-        if let Some(lanes) = lanes_mask(bytes / format.bytes() as u8).filter(|_| self.has_upper()) {
-            let low = Vector::new(forms::MOVE, format, length, [to, 0], Place::Reg(to));
-            self.out.hot.vector(low.masked(lanes).zeroing());
-        }
+        let union = union.expect("a shadow");
+        if self.has_upper() { union } else { self.lanes_compared(union, compared) }
+    }
+
+    /// Leaves in a register the lanes of `union` that are compared. Without AVX-512.
+    fn lanes_compared(&mut self, union: u8, compared: &Compared) -> u8 {
+        const LOWEST_LANE: u8 = 0b1110;
+        let (to, rm) = (self.temporary(0), Place::Reg(union));
+        let length = Length::of(compared.bytes.max(16));
+        let lanes = match compared.bytes {
+            4 => Vector::new(forms::INSERT_32, Format::F32, length, [to, union], rm).immediate(LOWEST_LANE),
+            8 => Vector::unary(forms::MOVE_64, Format::F64, length, to, rm),
+            _ => Vector::unary(forms::MOVE, compared.format, length, to, rm),
+        };
+        self.out.hot.vector(lanes);
         to
+    }
+
+    /// Leaves in mask register 1 which lanes of `union` that are compared have a bit. With AVX-512, and of up to eight lanes.
+    fn mask_of_compared(&mut self, union: u8, compared: &Compared) {
+        let Compared { bytes, format, .. } = *compared;
+        let lanes = lanes_mask(bytes / format.bytes() as u8).expect("eight lanes at most");
+        let length = Length::of(bytes.max(16));
+        let test = Vector::new(forms::TEST, format, length, [MASK, union], Place::Reg(union));
+        self.out.hot.vector(test.masked(lanes));
+    }
+
+    /// Tells whether lanes that are compared can be told from others by a mask.
+    fn has_mask_of(&mut self, compared: &Compared) -> bool {
+        self.has_upper() && lanes_mask(compared.bytes / compared.format.bytes() as u8).is_some()
     }
 }

@@ -5,7 +5,7 @@
 
 use super::At;
 use super::operand;
-use super::retarget::retarget;
+use super::retarget::{operand_count, retarget};
 use super::vectors::overwrites_control;
 use crate::x86::emit::Emitter;
 use crate::x86::far;
@@ -26,7 +26,7 @@ impl Emitter {
         if first {
             self.guest(at);
         }
-        let added = code.op_code().op_count() - insn.op_count();
+        let added = operand_count(code) - insn.op_count();
         let reads_first = added == 0 && self.reads_destination(insn);
         let mut loaded = Vec::new();
         if reads_first {

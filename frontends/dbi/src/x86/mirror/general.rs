@@ -13,6 +13,7 @@ use super::places::first_byte;
 use crate::x86::asm::{Gpr, RCX, RSP};
 use crate::x86::code::Slot;
 use crate::x86::emit::Emitter;
+use crate::x86::rows;
 use crate::x86::table::{General, Integral};
 use crate::x86::vector::{At as Address, Mem};
 use crate::x86::wholes::{self, Whole, cuts_by_moving};
@@ -85,7 +86,7 @@ impl Emitter {
 
     /// `leave`: rbp as it was before the function.
     fn leave_frame(&mut self, at: At<'_>) {
-        let is_short = at.insn().decoded.code().op_code().operand_size() == 16;
+        let is_short = rows::operand_bits(at.insn().decoded.code()) == 16;
         let register = if is_short { Register::BP } else { Register::RBP };
         self.load_from(at, RBP, register, stack(RBP, 0), register.size());
     }

@@ -4,6 +4,13 @@ use crate::x86::asm::Gpr;
 use crate::x86::vector::{At as Address, Mem};
 use iced_x86::{Code, Instruction, MemoryOperand, OpKind, Register};
 
+/// Number of operands of `code`.
+pub(super) fn operand_count(code: Code) -> u32 {
+    let mut insn = Instruction::new();
+    insn.set_code(code);
+    insn.op_count()
+}
+
 /// The instruction `code` on the operands of `insn`, with `mirror` as its memory operand. `register` gives the register in
 /// place of one of `insn`, from the operand's number in `code`, that in `insn`, and the register. It is asked twice for the
 /// destination where `code` names that as its first source too and `insn` does not.
@@ -15,7 +22,7 @@ pub(super) fn retarget(
 ) -> Instruction {
     let mut made = Instruction::new();
     made.set_code(code);
-    let added = code.op_code().op_count() - insn.op_count();
+    let added = made.op_count() - insn.op_count();
     let order = (0..1).chain((0..added).map(|_| 0)).chain(1..insn.op_count());
     for (to, from) in (0..).zip(order) {
         match insn.op_kind(from) {

@@ -8,11 +8,13 @@ mod float;
 mod fused;
 mod general;
 mod moves;
+mod operand_size;
 mod system;
 mod vector_integer;
 mod x87;
 
 pub(crate) use moves::{inserted, lane_name};
+pub(crate) use operand_size::operand_bits;
 pub(crate) use system::{System, names_gs_base, system};
 
 use super::table::{Moved, Row};

@@ -59,7 +59,7 @@ pub(crate) fn names_gs_base(insn: &Instruction) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use iced_x86::{Code, Decoder, DecoderOptions};
+    use iced_x86::{Decoder, DecoderOptions};
 
     fn decoded(bytes: &[u8]) -> Instruction {
         Decoder::with_ip(64, bytes, 0x1000, DecoderOptions::NONE).decode()
@@ -77,30 +77,5 @@ mod tests {
         // int 0x80; int 0x21
         assert_eq!(system(&decoded(b"\xcd\x80")), Some(System::Call32));
         assert_eq!(system(&decoded(b"\xcd\x21")), None);
-    }
-
-    /// The decoder's operand sizes are those of frames and of saved addresses.
-    #[test]
-    fn operand_sizes_are_those_of_frames() {
-        use Code::*;
-        let sizes = [
-            (Leaveq, 64),
-            (Leavew, 16),
-            (Enterq_imm16_imm8, 64),
-            (Enterw_imm16_imm8, 16),
-            (Retfw, 16),
-            (Retfd_imm16, 32),
-            (Retfq, 64),
-            (Fnstenv_m14byte, 16),
-            (Fnsave_m94byte, 16),
-            (Fxsave64_m512byte, 64),
-            (Xsavec64_mem, 64),
-        ];
-        for (code, bits) in sizes {
-            assert_eq!(code.op_code().operand_size(), bits, "{code:?}");
-        }
-        for code in [Fnstenv_m28byte, Fnsave_m108byte, Fxsave_m512byte, Xsave_mem] {
-            assert!(![16, 64].contains(&code.op_code().operand_size()), "{code:?}");
-        }
     }
 }
