@@ -100,6 +100,17 @@ impl Changes {
         }
     }
 
+    /// Tells whether any page of the ranges, each an address and a length, is write-protected by us.
+    pub(crate) fn protects(&self, ranges: &[(u64, u64)]) -> bool {
+        let state = self.state.lock();
+        let is_protected =
+            |(_, watch): &(&u64, &Watch)| matches!(watch, Watch::Faults { protected: true, .. });
+        let mut pages = state.pages.iter().filter(is_protected).map(|(&page, _)| page);
+        pages.any(|page| {
+            ranges.iter().any(|&(start, len)| page < start.saturating_add(len) && start < page + PAGE)
+        })
+    }
+
     /// Logs that the pages of the range no longer hold the code they did, and stops watching them.
     pub(crate) fn record(&self, start: u64, end: u64) {
         let mut state = self.state.lock();

@@ -48,6 +48,9 @@ impl GuestCode {
         let region = self.process.space.lock().find(page).map(|(_, _, region)| region)?;
         let watch = region.executable().then(|| self.process.changes.watch(page, region))?;
         self.writable |= watch != Watch::Calls;
+        if matches!(watch, Watch::Faults { .. }) {
+            self.process.watch_writers();
+        }
         Some(watch)
     }
 

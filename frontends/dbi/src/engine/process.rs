@@ -9,6 +9,7 @@ use super::loader::Vdso;
 use super::lock::Lock;
 use super::options::Options;
 use super::space::Space;
+use super::syscalls::table;
 use super::threads::Threads;
 use super::tree::Tree;
 use std::ffi::CString;
@@ -45,6 +46,8 @@ pub(crate) struct Process {
     pub(crate) services: Services,
     /// True if code is annotated: from the first shadow on.
     pub(crate) annotating: AtomicBool,
+    /// True if the engine sees all system calls that write guest memory: from the first page on that it write-protects.
+    pub(crate) watches_writers: AtomicBool,
     /// Bytes that processes of the tree hand each other, where what leaves a process is lost otherwise.
     pub(crate) handed: Option<Handed>,
 }
@@ -82,6 +85,18 @@ impl Process {
     pub(crate) fn forbid_plain_calls(&self) {
         // SAFETY: the table is the engine's own and stays mapped; translated code reads single bytes of it.
         unsafe { std::ptr::write_bytes(self.plain_calls as *mut u8, 0, 1 << 16) };
+    }
+
+    /// From now on the engine sees the system calls that write guest memory: what they write may be protected by us.
+    pub(crate) fn watch_writers(&self) {
+        if !self.watches_writers.swap(true, Ordering::SeqCst) {
+            self.forbid(table::of_writers());
+        }
+    }
+
+    /// Tells whether pages of the guest's may be write-protected by us.
+    pub(crate) fn watches_writers(&self) -> bool {
+        self.watches_writers.load(Ordering::SeqCst)
     }
 
     /// From now on the engine sees these system calls.

@@ -238,6 +238,7 @@ fn process(
         client,
         services,
         annotating: AtomicBool::new(false),
+        watches_writers: AtomicBool::new(false),
         handed: if services.hands_on { Handed::new() } else { None },
     })))
 }

@@ -160,6 +160,9 @@ fn emit_syscall(
     code.store_imm32(field(Mailbox::OFFSET_PLACE), crate::mailbox::place::CACHE as i32);
     code.load32(RCX, field(Mailbox::OFFSET_NO_REQUEST));
     unless_rcx_zero_else(code, after_slow);
+    // lea rcx, [rax + EFAULT]: the page that the call failed on may be protected by us.
+    code.raw(&[0x48, 0x8d, 0x48, libc::EFAULT as u8]);
+    unless_rcx_zero_else(code, after_slow);
     code.load(RCX, field(Context::OFFSET_SYSCALL_NEXT));
     code.jmp_slot(field(Context::OFFSET_SYSCALL_RESUME));
     (before, after)

@@ -69,12 +69,14 @@ fn take_answer(thread: &mut Thread, call: &Call, begun: &Begun, value: u64) {
     writes::look_at_sent(thread, call, begun, next, value);
 }
 
-/// A request was seen after translated code had made a system call.
+/// Translated code has made a system call, and a request was seen after it, or it failed on the guest's memory.
 pub(crate) fn made(thread: &mut Thread) {
     let next = thread.context.syscall_next;
     thread.pc = next;
     thread.context.regs[reg::RCX] = next;
-    if was_kicked(thread, thread.context.regs[reg::RAX]) {
+    let result = thread.context.regs[reg::RAX];
+    let faulted = sys::error_of(result) == Some(libc::EFAULT);
+    if was_kicked(thread, result) || faulted && memory::release_watched(thread) {
         thread.context.regs[reg::RAX] = thread.context.syscall_number;
         thread.pc = next - SYSCALL_BYTES;
     }

@@ -453,6 +453,11 @@ pub(crate) fn fill_plain(plain: &mut [u8; 1 << 16], shadows: bool, sent: bool) {
     }
 }
 
+/// Numbers of the calls that write guest memory.
+pub(crate) fn of_writers() -> impl Iterator<Item = u16> {
+    TABLE.iter().filter(|row| row.writes != Writes::Nothing).map(|row| row.number)
+}
+
 /// Numbers of the calls that concern a descriptor which might be the engine's.
 pub(crate) fn of_descriptors() -> impl Iterator<Item = u16> {
     TABLE.iter().filter(|row| matches!(row.class, Class::OfDescriptor(_))).map(|row| row.number)

@@ -41,6 +41,27 @@ pub(super) fn forget_shadows(thread: &Thread, call: &Call, result: u64) {
     }
 }
 
+/// Guest memory that a call may write, before it is made. The length of a buffer is the argument after it: where it is another
+/// one, more memory may be named.
+pub(super) fn may_write(call: &Call) -> Vec<(u64, u64)> {
+    let Some(row) = table::row_of(call.number) else { return Vec::new() };
+    let argument = |n: u8| call.args.get(usize::from(n)).copied().unwrap_or(0);
+    match row.writes {
+        Writes::Nothing => Vec::new(),
+        Writes::Result(at) => vec![(argument(at), argument(at + 1))],
+        Writes::Bytes(at, bytes) => vec![(argument(at), u64::from(bytes))],
+        Writes::Records(at, count, bytes) => {
+            vec![(argument(at), argument(count).saturating_mul(u64::from(bytes)))]
+        }
+        Writes::Vector(at, count) => pieces(argument(at), argument(count), u64::MAX),
+        Writes::Message(at) => pieces_of_message(argument(at), u64::MAX),
+        Writes::Messages(at) => {
+            let messages = (0..argument(at + 1)).map(|n| argument(at) + n * MMSGHDR_BYTES);
+            messages.flat_map(|message| pieces_of_message(message, u64::MAX)).collect()
+        }
+    }
+}
+
 /// Tells whether a call hands out guest memory as it is.
 pub(super) const fn sends(number: u16) -> bool {
     matches!(
