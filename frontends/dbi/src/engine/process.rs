@@ -9,7 +9,6 @@ use super::loader::Vdso;
 use super::lock::Lock;
 use super::options::Options;
 use super::space::Space;
-use super::syscalls::table;
 use super::threads::Threads;
 use super::tree::Tree;
 use std::ffi::CString;
@@ -34,6 +33,8 @@ pub(crate) struct Process {
     pub(crate) auxv: (u64, u64),
     /// Table, by system call number, of calls that translated code makes by itself.
     pub(crate) plain_calls: u64,
+    /// Numbers of the system calls that write guest memory.
+    pub(crate) writers: Box<[u16]>,
     /// The processes that come of one command, this one among them.
     pub(crate) tree: Tree,
     /// True if this process was forked from the one the user started.
@@ -90,7 +91,7 @@ impl Process {
     /// From now on the engine sees the system calls that write guest memory: what they write may be protected by us.
     pub(crate) fn watch_writers(&self) {
         if !self.watches_writers.swap(true, Ordering::SeqCst) {
-            self.forbid(table::of_writers());
+            self.forbid(self.writers.iter().copied());
         }
     }
 

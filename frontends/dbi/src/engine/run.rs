@@ -232,6 +232,7 @@ fn process(
         stack: loaded.stack,
         auxv: loaded.auxv,
         plain_calls,
+        writers: table::of_writers().collect(),
         tree,
         forked: AtomicBool::new(false),
         asked_for_barriers: AtomicBool::new(false),

@@ -1,6 +1,6 @@
 //! A system call, its answer, and the ways to give one: by the kernel, an error, a signal in its place.
 
-use super::{memory, writes};
+use super::memory;
 use crate::engine::signals::Pending;
 use crate::engine::signals::frame::Trap;
 use crate::engine::switch::{self, NOT_MADE};
@@ -53,10 +53,6 @@ pub(super) fn was_kicked(thread: &Thread, result: u64) -> bool {
 
 /// Hands a call to the kernel as it is.
 pub(crate) fn pass(thread: &mut Thread, call: &Call) -> Answer {
-    // The kernel would write as far as it can, and say so.
-    if thread.process.watches_writers() && thread.process.changes.protects(&writes::may_write(call)) {
-        memory::release_watched(thread);
-    }
     let [a, b, c, d, e, f] = call.args;
     let words = [call.number, a, b, c, d, e, f];
     // SAFETY: calls that could map over or unmap the engine, or change its signals, have handlers of their own; the

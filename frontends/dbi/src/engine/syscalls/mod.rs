@@ -89,6 +89,10 @@ fn answer(thread: &mut Thread, call: &Call) -> Answer {
     if let Some(verdict) = seccomp::judge(thread, call, thread.pc) {
         return verdict;
     }
+    // The kernel would write up to a page that we protect, and call that a success.
+    if thread.process.watches_writers() && thread.process.changes.protects(&writes::may_write(call)) {
+        memory::release_watched(thread);
+    }
     match table::row_of(call.number).map(|row| row.class) {
         Some(Class::By(handler) | Class::OfDescriptor(handler)) => handler(thread, call),
         Some(Class::Refused(errno)) => fail(errno),
