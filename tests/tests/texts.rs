@@ -78,6 +78,10 @@ const LANGUAGES: &[(&str, &str, &str)] = &[
     ("numbers.cpp", "g++", "-O2 -std=c++17"),
     ("numbers.f90", "gfortran", "-O2"),
     ("numbers.rs", "rustc", "-O"),
+    ("numbers.adb", "gnatmake", "-q -O2"),
+    ("numbers.adb", "gnatmake", "-q -O0"),
+    ("numbers.d", "gdc", "-O2"),
+    ("numbers.d", "gdc", "-O0"),
     ("numbers.py", "/usr/bin/python3", ""),
     ("numbers.pl", "/usr/bin/perl", ""),
     ("numbers.go", "go", "build"),
@@ -130,7 +134,7 @@ fn command(
     input: &str,
 ) -> Result<Option<Case>, String> {
     if !command.starts_with('/') {
-        let libs = if matches!(command, "rustc" | "go") { "" } else { "-lm" };
+        let libs = if matches!(command, "rustc" | "go" | "gnatmake") { "" } else { "-lm" };
         let exe = built(name, &Recipe::new(command, options, &guest(file), libs))?;
         return Ok(exe.map(|exe| Case::new("dot", &[input], &exe)));
     }

@@ -28,6 +28,8 @@ pub enum OutputKind {
     JavaScript,
     /// PHP's float formatting.
     Php,
+    /// GNAT's `Put` and `'Image`.
+    Ada,
     /// Named by `--output=SPEC`.
     Spec,
     /// Named by the program itself, by client request.
@@ -41,7 +43,7 @@ pub enum OutputKind {
 
 impl OutputKind {
     /// Every kind, in the order of their records' bytes.
-    pub const ALL: [OutputKind; 12] = [
+    pub const ALL: [OutputKind; 13] = [
         OutputKind::Printf,
         OutputKind::Iostream,
         OutputKind::Fortran,
@@ -50,6 +52,7 @@ impl OutputKind {
         OutputKind::Go,
         OutputKind::JavaScript,
         OutputKind::Php,
+        OutputKind::Ada,
         OutputKind::Spec,
         OutputKind::Mark,
         OutputKind::Written,

@@ -25,6 +25,8 @@ pub(crate) enum Family {
     Stream(Format),
     /// One, by value, by `std::to_chars`.
     ToChars(Format, Chosen),
+    /// One, by value, by GNAT.
+    Ada(Format),
     /// One, by value, by CPython.
     Python,
     /// One, by address, by numpy.
@@ -54,14 +56,16 @@ impl Family {
     /// Tells whether floats are given by value, to a function that calls nobody's code with them. A stream of libstdc++ may
     /// have the program format them.
     pub(crate) fn takes_copies(self) -> bool {
-        let is_by_value =
-            matches!(self, Family::Printf(_) | Family::Value(_) | Family::ToChars(..) | Family::Python);
+        let is_by_value = matches!(
+            self,
+            Family::Printf(_) | Family::Value(_) | Family::ToChars(..) | Family::Ada(_) | Family::Python
+        );
         is_by_value && !self.moves_stack()
     }
 
     /// Tells whether the digits that it finds with floats are of no consequence for those.
     pub(crate) fn finds_digits(self) -> bool {
-        matches!(self, Family::Numpy(_))
+        matches!(self, Family::Numpy(_) | Family::Ada(_))
     }
 
     /// Part of the paths of scripts that call it to print what others have them print.
@@ -97,6 +101,9 @@ pub(super) fn of(symbol: &Symbol<'_>, library: &Library) -> Option<Hook> {
     }
     if let Some(family) = iostream(symbol) {
         return Some(Hook::Output(OutputKind::Iostream, family));
+    }
+    if let Some(format) = ada(symbol) {
+        return Some(Hook::Output(OutputKind::Ada, Family::Ada(format)));
     }
     if let Some(family) = python(symbol) {
         return Some(Hook::Output(OutputKind::Python, family));
@@ -180,6 +187,11 @@ pub(super) fn format_of(kind: &str) -> Option<Format> {
     }
 }
 
+/// GNAT's function behind `Put` and `'Image` of its floating-point types.
+fn ada(symbol: &str) -> Option<Format> {
+    super::parsers::ada_type(symbol.strip_prefix("system__img_")?.strip_suffix("__impl__set_image_real")?)
+}
+
 /// CPython's `repr`, `str` and formatting of floats all end here; numpy's own in its Dragon4.
 fn python(symbol: &str) -> Option<Family> {
     if symbol == "PyOS_double_to_string" {
@@ -256,7 +268,7 @@ pub(crate) fn floats(
             let one = |(float, notation)| Formatted { float, notation, label: None };
             return Ok(numpy::element(m, layout)?.map(one).into_iter().collect());
         }
-        Family::Value(format) => (abi::float(m, 0, format)?, None),
+        Family::Value(format) | Family::Ada(format) => (abi::float(m, 0, format)?, None),
         Family::Stream(format) => {
             (abi::float(m, 0, format)?, notations::stream(m, format).unwrap_or_default())
         }
@@ -300,6 +312,8 @@ mod tests {
         assert_eq!(iostream("_ZSt8to_charsPcS_f"), chars(Format::F32, Chosen::Nothing));
         assert_eq!(iostream("_ZSt8to_charsPcS_eSt12chars_formati"), chars(Format::F80, Chosen::Precision));
         assert_eq!(iostream("_ZSt8to_charsPcS_i"), None);
+        assert_eq!(ada("system__img_flt__impl__set_image_real"), Some(Format::F32));
+        assert_eq!(ada("system__img_flt__impl__image_fixed_point"), None);
         let v0 = "_RNvXs7_NtNtCsgEmfK2I1SDS_4core3fmt5floatdNtB7_7Display3fmt";
         assert_eq!(rust(v0), Some((Format::F64, Trait::Display)));
         assert_eq!(

@@ -32,6 +32,12 @@ pub(super) enum TextAt {
     Range(usize, u64),
     /// The arguments from this one on are its first byte and its length.
     Counted(usize),
+    /// The first argument points to a string of D's, which is its length and the address of its first byte.
+    D,
+    /// The first argument points to a string of Ada's, the second to the numbers of its first and last byte, of four bytes each.
+    Ada,
+    /// As [`TextAt::Ada`], from the byte on whose number is where the third argument points to, to that in the fourth.
+    AdaFrom,
     /// Go's first argument is a string: its first byte in rax, its length in rbx.
     Go,
     /// The first argument points to a pointer to its first character, and the second is the one past its last.
@@ -57,6 +63,11 @@ const STREAM_NEXT: u64 = 16;
 const STREAM_FILE: u64 = 64;
 const FILE_NEXT: u64 = 8;
 
+/// Two integers of four bytes.
+const fn ada_bounds(word: u64) -> [i32; 2] {
+    [word as i32, (word >> 32) as i32]
+}
+
 impl TextAt {
     /// The text of the call that `m` is about to begin.
     pub(super) fn read(self, m: &dyn Machine) -> Result<Text, Unmapped> {
@@ -70,6 +81,21 @@ impl TextAt {
             }
             TextAt::Counted(first) => (argument(first)?, Some(argument(first + 1)?)),
             TextAt::Go => (m.general(abi::RAX), Some(m.general(abi::RBX))),
+            TextAt::D => {
+                let string = argument(0)?;
+                (read_u64(m, string + 8)?, Some(read_u64(m, string)?))
+            }
+            TextAt::Ada | TextAt::AdaFrom => {
+                let [first, mut last] = ada_bounds(read_u64(m, argument(1)?)?);
+                let mut from = first;
+                if self == TextAt::AdaFrom {
+                    [from, _] = ada_bounds(read_u64(m, argument(2)?)?);
+                    last = argument(3)? as i32;
+                }
+                let length = i64::from(last) - i64::from(from) + 1;
+                let skipped = i64::from(from) - i64::from(first);
+                (argument(0)?.wrapping_add_signed(skipped), Some(length.max(0) as u64))
+            }
             TextAt::Behind => {
                 let start = read_u64(m, argument(0)?)?;
                 (start, Some(argument(1)?.saturating_sub(start)))
@@ -167,6 +193,12 @@ pub(super) fn of(symbol: &str) -> Option<Parser> {
         let format = format_of(rest.strip_suffix("St12chars_format")?)?;
         return Some(parser(TextAt::Range(0, 1), ResultAt::Through(2, format)));
     }
+    if let Some((format, from)) = ada_format(symbol) {
+        return returned(if from { TextAt::AdaFrom } else { TextAt::Ada }, format);
+    }
+    if let Some(format) = d_format(symbol) {
+        return returned(TextAt::D, format);
+    }
     match rust_format(symbol)? {
         F32 => Some(parser(TextAt::Counted(0), ResultAt::RustSingle)),
         _ => Some(parser(TextAt::Counted(1), ResultAt::RustDouble)),
@@ -191,6 +223,41 @@ pub(super) fn c_kind<'a>(symbol: &'a str, base: &str) -> Option<&'a str> {
     let kind = name.strip_prefix("isoc23_").unwrap_or(name).strip_prefix(base)?;
     let kind = kind.strip_suffix("_internal").unwrap_or(kind);
     Some(kind.strip_suffix("_l").unwrap_or(kind))
+}
+
+/// Format of `Float'Value` and its kin as GNAT's library has them, and whether the function scans a buffer from some place on.
+fn ada_format(symbol: &str) -> Option<(Format, bool)> {
+    let (kind, function) = symbol.strip_prefix("system__val_")?.split_once("__impl__")?;
+    let format = ada_type(kind)?;
+    match function {
+        "value_real" => Some((format, false)),
+        "scan_real" => Some((format, true)),
+        _ => None,
+    }
+}
+
+/// Format of one of GNAT's floating-point types, from the name that its library has for it.
+pub(super) fn ada_type(name: &str) -> Option<Format> {
+    match name {
+        "flt" => Some(Format::F32),
+        "lflt" => Some(Format::F64),
+        "llf" => Some(Format::F80),
+        _ => None,
+    }
+}
+
+/// Format of `std.conv.parse!(double, string)` and its kin. What is nested in them has longer names.
+fn d_format(symbol: &str) -> Option<Format> {
+    let rest = symbol.strip_prefix("_D3std4conv__T5parseT")?;
+    let (kind, rest) = rest.split_at_checked(1)?;
+    let own = rest.ends_with(&format!("Z{kind}")) && !rest.contains("__dgliteral") && rest.starts_with('T');
+    match kind {
+        "f" => Some(Format::F32),
+        "d" => Some(Format::F64),
+        "e" => Some(Format::F80),
+        _ => None,
+    }
+    .filter(|_| own)
 }
 
 /// Format of `<f64 as core::str::FromStr>::from_str` and its kin, in both manglings.
@@ -279,6 +346,11 @@ mod tests {
         }
         let legacy = "_ZN4core3num7dec2flt60_$LT$impl$u20$core..str..traits..FromStr$u20$for$u20$f64$GT$8from_str17h0123456789abcdefE";
         assert_eq!(format(legacy), Format::F64);
+        let d = "_D3std4conv__T5parseTdTAyaVEQBa8typecons__T4FlagVQBaa7_646f436f756e74ZQBbi0ZQCkFNaNfKQCkZd";
+        assert_eq!(format(d), Format::F64);
+        assert_eq!(of(&d.replace("FNaNfKQCkZd", "FKQCgZ6postabyG13e")), None);
+        assert_eq!(format("system__val_lflt__impl__value_real"), Format::F64);
+        assert_eq!(format("system__val_flt__impl__scan_real"), Format::F32);
         for other in ["strtol", "strtof128", "__strtod_nan", "strtoul", "_ZSt10from_charsPKcS0_Rii"] {
             assert_eq!(of(other), None, "{other}");
         }

@@ -103,7 +103,15 @@ impl ModuleFile {
 
     /// Tells whether it is a library that belongs to a language, and does for a program what that asks it to.
     pub(super) fn is_of_language(&self) -> bool {
-        const NAMES: [&str; 4] = ["libstdc++.so", "libc++.so", "libgfortran.so", "libm.so"];
+        const NAMES: [&str; 7] = [
+            "libstdc++.so",
+            "libc++.so",
+            "libgfortran.so",
+            "libgnat-",
+            "libgphobos.so",
+            "libphobos2-",
+            "libm.so",
+        ];
         let name = self.canonical.file_name().unwrap_or_default().to_string_lossy();
         !self.is_program && (self.is_c_library || NAMES.iter().any(|start| name.starts_with(start)))
     }
