@@ -170,6 +170,11 @@ const NONE: &[Row] = &[
         .figure(Figure::Milliseconds)
         .must(90.0)
         .want(45.0),
+    installed("python3 -I -S -c pass over native", "/usr/bin/python3", &["-I", "-S", "-c", "pass"])
+        .times(5)
+        .figure(Figure::Milliseconds)
+        .must(60.0)
+        .want(35.0),
     installed("resident over native: /bin/true", "/bin/true", &[])
         .figure(Figure::Megabytes)
         .must(40.0)

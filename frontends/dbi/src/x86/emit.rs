@@ -16,7 +16,6 @@ use super::rcx::{Effect, on_rcx};
 use super::returns::return_pops;
 use super::rows;
 use super::superblock::{End, Flow, Insn, Superblock};
-use crate::context::SPILL_SLOTS;
 use iced_x86::{Encoder, InstructionInfoFactory, Register};
 
 /// Emitter of superblocks as code; keeps its buffers from one to the next.
@@ -137,11 +136,18 @@ impl Emitter {
         }
     }
 
+    // Inline: where nothing is spilled, the entry is then written in place, not copied as soon as it is made.
+    #[inline(always)]
     pub(super) fn note(&mut self, insn: usize, spilled: Spilled) {
-        let vectors = self.mirror.as_ref().map_or([None; SPILL_SLOTS], Mirror::spilled);
-        let shadows = self.mirror.as_ref().map_or([None; 16], Mirror::unsaved);
-        let mxcsr = spilled.mxcsr || self.has_rules_mxcsr();
-        let spilled = Spilled { vectors, shadows, mxcsr, ..spilled };
+        let spilled = match &self.mirror {
+            None => spilled,
+            Some(mirror) => Spilled {
+                vectors: mirror.spilled(),
+                shadows: mirror.unsaved(),
+                mxcsr: spilled.mxcsr || mirror.has_rules_mxcsr(),
+                ..spilled
+            },
+        };
         self.out.map.push(MapEntry {
             host: self.out.hot.here(),
             insn,
