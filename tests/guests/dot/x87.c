@@ -52,6 +52,17 @@ static void one_operand(void)
     }
 }
 
+/* A function in a loop, of arguments beyond the first quadrant: libraries reduce these with SSE, and exceptions of its own. */
+static void reduced(void)
+{
+    real v[64], sum = 0;
+    wide w[64], derivative = 0;
+    for (int i = 0; i < 64; i++) v[i] = at(0.125 * i + 0.625), w[i] = 0.125L * i + 0.625L;
+    for (int i = 0; i < 64; i++) sum = (real)0.5 * sum + M(sin)(v[i]) * v[63 - i];
+    for (int i = 0; i < 64; i++) derivative = 0.5L * derivative + W(cos)(w[i]) * w[63 - i] + W(sin)(w[i]);
+    check("reduced~8", sum, derivative);
+}
+
 /* Registers that are exchanged, copied, moved under a condition, and deep in the stack. */
 static void registers(void)
 {
@@ -207,5 +218,5 @@ static void conditions(void)
 
 static void checks(void)
 {
-    formats(), one_operand(), registers(), extremes(), magic(), control(), tops(), conditions(), empties(), flags();
+    formats(), one_operand(), reduced(), registers(), extremes(), magic(), control(), tops(), conditions(), empties(), flags();
 }

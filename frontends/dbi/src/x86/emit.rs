@@ -92,6 +92,8 @@ impl Emitter {
         }
         if self.mode.is_annotated() {
             self.begin_annotated(block, carried);
+        } else if let Some(mirror) = &mut self.mirror {
+            mirror.carry_nothing();
         }
         self.rcx_spilled = false;
         for (index, insn) in block.insns.iter().enumerate() {

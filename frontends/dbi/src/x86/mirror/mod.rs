@@ -238,6 +238,12 @@ impl Mirror {
         &self.recorded
     }
 
+    /// Forgets what the block emitted last has handed on: the next one is not annotated.
+    pub(super) fn carry_nothing(&mut self) {
+        (self.carries, self.carries_mxcsr) = (false, false);
+        (self.top_is_known, self.rules_mxcsr) = (false, false);
+    }
+
     /// Tells whether MXCSR is that of rules now.
     pub(super) fn has_rules_mxcsr(&self) -> bool {
         self.rules_mxcsr
