@@ -189,7 +189,17 @@ pub(super) fn format_of(kind: &str) -> Option<Format> {
 
 /// GNAT's function behind `Put` and `'Image` of its floating-point types.
 fn ada(symbol: &str) -> Option<Format> {
-    super::parsers::ada_type(symbol.strip_prefix("system__img_")?.strip_suffix("__impl__set_image_real")?)
+    ada_type(symbol.strip_prefix("system__img_")?.strip_suffix("__impl__set_image_real")?)
+}
+
+/// Format of one of GNAT's floating-point types, from the name that its library has for it.
+pub(super) fn ada_type(name: &str) -> Option<Format> {
+    match name {
+        "flt" => Some(Format::F32),
+        "lflt" => Some(Format::F64),
+        "llf" => Some(Format::F80),
+        _ => None,
+    }
 }
 
 /// CPython's `repr`, `str` and formatting of floats all end here; numpy's own in its Dragon4.

@@ -4,7 +4,7 @@
 //! Knows nothing of which text a user means.
 
 use super::abi::{self, Float};
-use super::families::format_of;
+use super::families::{ada_type, format_of};
 use super::machine::{Machine, Unmapped, read_u64};
 use crate::x86::state;
 use shadowgrind_core::format::Format;
@@ -232,16 +232,6 @@ fn ada_format(symbol: &str) -> Option<(Format, bool)> {
     match function {
         "value_real" => Some((format, false)),
         "scan_real" => Some((format, true)),
-        _ => None,
-    }
-}
-
-/// Format of one of GNAT's floating-point types, from the name that its library has for it.
-pub(super) fn ada_type(name: &str) -> Option<Format> {
-    match name {
-        "flt" => Some(Format::F32),
-        "lflt" => Some(Format::F64),
-        "llf" => Some(Format::F80),
         _ => None,
     }
 }
