@@ -269,10 +269,15 @@ impl Client for Tool {
             Sent::Unseen => {}
             Sent::Output => pieces.for_each(|&(at, len)| visit::sent(thread, pc, at, len)),
             Sent::Lost => {
-                if self.policy().derivatives == Some(Derivatives::InPlace) {
-                    pieces.clone().for_each(|&(at, len)| visit::sent_in_place(thread, pc, at, len));
+                let is_in_place = self.policy().derivatives == Some(Derivatives::InPlace);
+                let mut floats = 0;
+                for &(at, len) in pieces {
+                    let shadowed = planes::count(at, len);
+                    floats += shadowed;
+                    if is_in_place && shadowed > 0 {
+                        visit::sent_in_place(thread, pc, at, len);
+                    }
                 }
-                let floats: u64 = pieces.map(|&(at, len)| planes::count(at, len)).sum();
                 let site = if floats > 0 { visit::caller(thread, pc) } else { None };
                 let lost = site.map(|site| Lost { site, call, floats });
                 let lost = match &thread.process.handed {
