@@ -11,6 +11,8 @@ use crate::engine::thread::Thread;
 use crate::engine::{guest, planes, sys};
 use std::os::unix::fs::MetadataExt;
 
+/// Pieces, or messages, that a call has at most.
+const IOV_MAX: u64 = 1024;
 /// `struct iovec`: base, length.
 const IOVEC_BYTES: u64 = 16;
 /// `struct mmsghdr`: a `struct msghdr` of 56 bytes and a length, padded.
@@ -20,46 +22,40 @@ const MSGBUF_TYPE_BYTES: u64 = 8;
 
 /// Drops the shadows of what a successful call with this `result` has written.
 pub(super) fn forget_shadows(thread: &Thread, call: &Call, result: u64) {
-    let Some(row) = table::row_of(call.number) else { return };
-    let argument = |n: u8| call.args[usize::from(n)];
-    match row.writes {
-        Writes::Nothing => {}
-        Writes::Result(at) => thread.kernel_wrote(argument(at), result),
-        Writes::Bytes(at, bytes) if argument(at) != 0 => {
-            thread.kernel_wrote(argument(at), u64::from(bytes));
-        }
-        Writes::Bytes(..) => {}
-        Writes::Records(at, count, bytes) => {
-            let len = argument(count).saturating_mul(u64::from(bytes));
-            thread.kernel_wrote(argument(at), len);
-        }
-        Writes::Vector(at, count) => vector(thread, argument(at), argument(count), result),
-        Writes::Message(at) => message(thread, argument(at), result),
-        Writes::Messages(at) => {
-            (0..result).for_each(|n| message(thread, argument(at) + n * MMSGHDR_BYTES, u64::MAX));
-        }
-    }
+    written(call, Some(result)).into_iter().for_each(|(base, len)| thread.kernel_wrote(base, len));
 }
 
 /// Guest memory that a call may write, before it is made. The length of a buffer is the argument after it: where it is another
 /// one, more memory may be named.
 pub(super) fn may_write(call: &Call) -> Vec<(u64, u64)> {
+    written(call, None)
+}
+
+/// Guest memory that a call with this `result` has written, or, where it has none yet, may write.
+fn written(call: &Call, result: Option<u64>) -> Vec<(u64, u64)> {
     let Some(row) = table::row_of(call.number) else { return Vec::new() };
     let argument = |n: u8| call.args.get(usize::from(n)).copied().unwrap_or(0);
+    let limit = result.unwrap_or(u64::MAX);
     match row.writes {
         Writes::Nothing => Vec::new(),
-        Writes::Result(at) => vec![(argument(at), argument(at + 1))],
-        Writes::Bytes(at, bytes) => vec![(argument(at), u64::from(bytes))],
+        Writes::Result(at) => vec![(argument(at), result.unwrap_or_else(|| argument(at + 1)))],
+        Writes::Bytes(at, bytes) if argument(at) != 0 => vec![(argument(at), u64::from(bytes))],
+        Writes::Bytes(..) => Vec::new(),
         Writes::Records(at, count, bytes) => {
             vec![(argument(at), argument(count).saturating_mul(u64::from(bytes)))]
         }
-        Writes::Vector(at, count) => pieces(argument(at), argument(count), u64::MAX),
-        Writes::Message(at) => pieces_of_message(argument(at), u64::MAX),
+        Writes::Vector(at, count) => pieces(argument(at), argument(count), limit),
+        Writes::Message(at) => message(argument(at), limit),
         Writes::Messages(at) => {
-            let messages = (0..argument(at + 1)).map(|n| argument(at) + n * MMSGHDR_BYTES);
-            messages.flat_map(|message| pieces_of_message(message, u64::MAX)).collect()
+            let count = result.unwrap_or_else(|| argument(at + 1));
+            messages(argument(at), count).flat_map(|at| message(at, u64::MAX)).collect()
         }
     }
+}
+
+/// Addresses of the first `count` messages of an array of `mmsghdr`: as many as the kernel looks at, at most.
+fn messages(at: u64, count: u64) -> impl Iterator<Item = u64> {
+    (0..count.min(IOV_MAX)).map(move |n| at.wrapping_add(n * MMSGHDR_BYTES))
 }
 
 /// Tells whether a call hands out guest memory as it is.
@@ -97,7 +93,7 @@ pub(super) fn handed_out(call: &Call, sent: u64) -> Vec<(u64, u64)> {
         libc::SYS_mq_timedsend => vec![(buffer, len)],
         libc::SYS_sendmsg => pieces_of_message(buffer, sent),
         libc::SYS_sendmmsg => {
-            let messages = (0..sent.min(len)).map(|n| buffer + n * MMSGHDR_BYTES);
+            let messages = messages(buffer, sent.min(len));
             messages.flat_map(|message| pieces_of_message(message, u64::MAX)).collect()
         }
         _ => Vec::new(),
@@ -212,7 +208,6 @@ pub(super) fn pieces_of_message(at: u64, sent: u64) -> Vec<(u64, u64)> {
 
 /// The first `left` bytes of an array of `iovec`.
 pub(super) fn pieces(at: u64, count: u64, mut left: u64) -> Vec<(u64, u64)> {
-    const IOV_MAX: u64 = 1024;
     let mut pieces = Vec::new();
     for n in 0..count.min(IOV_MAX) {
         let Ok([base, len]) = guest::read::<[u64; 2]>(at + n * IOVEC_BYTES) else { break };
@@ -242,18 +237,13 @@ fn runs_the_tool(process: u64) -> bool {
     own.is_some() && own == file(format!("/proc/{process}/exe"))
 }
 
-/// Drops shadows in the first `left` bytes of an array of `iovec`.
-fn vector(thread: &Thread, at: u64, count: u64, left: u64) {
-    pieces(at, count, left).into_iter().for_each(|(base, len)| thread.kernel_wrote(base, len));
-}
-
-/// The buffers of a `msghdr`, and its name and control data.
-fn message(thread: &Thread, at: u64, written: u64) {
-    let Ok([name, name_len, iov, count, control, control_len]) = guest::read::<[u64; 6]>(at) else { return };
-    vector(thread, iov, count, written);
-    for (base, len) in [(name, name_len & 0xffff_ffff), (control, control_len)] {
-        if base != 0 {
-            thread.kernel_wrote(base, len);
-        }
-    }
+/// The buffers of a `msghdr`, of which `written` bytes are meant, and its name and control data.
+fn message(at: u64, written: u64) -> Vec<(u64, u64)> {
+    let Ok([name, name_len, iov, count, control, control_len]) = guest::read::<[u64; 6]>(at) else {
+        return Vec::new();
+    };
+    let mut all = pieces(iov, count, written);
+    let others = [(name, name_len & 0xffff_ffff), (control, control_len)];
+    all.extend(others.into_iter().filter(|&(base, _)| base != 0));
+    all
 }
