@@ -177,7 +177,7 @@ fn to_chars(symbol: &str) -> Option<Family> {
     Some(Family::ToChars(format_of(kind)?, chosen))
 }
 
-/// The format of a type of C++ or Rust, mangled.
+/// The format of a type of C++, D or Rust, mangled.
 pub(super) fn format_of(kind: &str) -> Option<Format> {
     match kind {
         "f" => Some(Format::F32),

@@ -241,13 +241,7 @@ fn d_format(symbol: &str) -> Option<Format> {
     let rest = symbol.strip_prefix("_D3std4conv__T5parseT")?;
     let (kind, rest) = rest.split_at_checked(1)?;
     let own = rest.ends_with(&format!("Z{kind}")) && !rest.contains("__dgliteral") && rest.starts_with('T');
-    match kind {
-        "f" => Some(Format::F32),
-        "d" => Some(Format::F64),
-        "e" => Some(Format::F80),
-        _ => None,
-    }
-    .filter(|_| own)
+    format_of(kind).filter(|_| own)
 }
 
 /// Format of `<f64 as core::str::FromStr>::from_str` and its kin, in both manglings.
