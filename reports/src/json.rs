@@ -282,6 +282,7 @@ fn coverage<'a>(document: &'a Document<'_>) -> wire::Coverage<'a> {
     let decisions = coverage.decisions.iter().map(|decided| wire::Decided {
         count: decided.count,
         equal: decided.equal,
+        at_least: decided.at_least,
         site: place(document, decided.site),
     });
     let overwritten = coverage.overwritten.iter().map(|seeds| wire::Overwritten {

@@ -10,6 +10,8 @@ use gimli::{
     BaseAddresses, CfaRule, CieOrFde, EhFrame, EhFrameOffset, RegisterRule, UnwindContext, UnwindSection,
 };
 
+use hashbrown::HashMap;
+
 use super::SymbolFile;
 use super::debug::{self, Reader};
 
@@ -36,6 +38,29 @@ pub struct CallFrames {
     index: Vec<(u64, EhFrameOffset)>,
     bases: BaseAddresses,
     context: UnwindContext<usize>,
+    /// Rows that were read, by the address of the instruction; nothing where there is none.
+    known: HashMap<u64, Option<Row>>,
+}
+
+/// Registers of a caller, made of those at an instruction: a row of the table of call frames.
+#[derive(Clone, Copy)]
+struct Row {
+    /// The canonical frame address: a register, by its number in DWARF, and bytes.
+    frame: (u16, i64),
+    /// Registers 0 … 15 and the return address, by DWARF's columns.
+    columns: [Restored; RETURN_ADDRESS + 1],
+}
+
+/// Place of a register's value in the caller.
+#[derive(Clone, Copy)]
+enum Restored {
+    /// In a register, by its number in DWARF.
+    Register(u16),
+    /// In memory, so many bytes from the canonical frame address.
+    Saved(i64),
+    /// The address so many bytes from the canonical frame address.
+    Address(i64),
+    Unknown,
 }
 
 impl std::fmt::Debug for CallFrames {
@@ -62,7 +87,7 @@ impl SymbolFile {
             index.push((description.initial_address(), EhFrameOffset(description.offset())));
         }
         index.sort_unstable_by_key(|&(address, _)| address);
-        Some(CallFrames { frames, index, bases, context: UnwindContext::new() })
+        Some(CallFrames { frames, index, bases, context: UnwindContext::new(), known: HashMap::new() })
     }
 }
 
@@ -75,7 +100,7 @@ impl CallFrames {
     /// Canonical frame addresses while the code of `wanted` runs: a register, by its number in DWARF, and bytes. Code of which
     /// nothing is known, or whose frame is found by an expression, is left out.
     pub(super) fn addresses(&mut self, wanted: &Range<u64>) -> Vec<(Range<u64>, u16, i64)> {
-        let CallFrames { frames, index, bases, context } = self;
+        let CallFrames { frames, index, bases, context, .. } = self;
         let first = index.partition_point(|&(first, _)| first <= wanted.start).saturating_sub(1);
         let described = index[first..].iter().take_while(|&&(start, _)| start < wanted.end);
         let mut found = Vec::new();
@@ -100,21 +125,19 @@ impl CallFrames {
     /// link-time one. `read` reads eight bytes of the stack. Nothing in an outermost frame, where nothing is known of the
     /// code, or where the frame is found by an expression.
     pub fn caller(&mut self, callee: &Registers, read: impl Fn(u64) -> Option<u64>) -> Option<Registers> {
-        let CallFrames { frames, index, bases, context } = self;
-        let (_, offset) = *index[..index.partition_point(|&(first, _)| first <= callee.pc)].last()?;
-        let description = frames.fde_from_offset(bases, offset, EhFrame::cie_from_offset).ok()?;
-        let row = description.unwind_info_for_address(frames, bases, context, callee.pc).ok()?;
-        let value = |column: u16| callee.general.get(*HARDWARE.get(usize::from(column))?).copied();
-        let &CfaRule::RegisterAndOffset { register, offset } = row.cfa() else { return None };
-        let frame = value(register.0)?.wrapping_add_signed(offset);
-        let restored = |column: usize| match row.register(gimli::Register(column as u16)) {
-            Some(RegisterRule::SameValue) => value(column as u16),
-            Some(RegisterRule::Offset(offset)) => read(frame.wrapping_add_signed(offset)),
-            Some(RegisterRule::ValOffset(offset)) => Some(frame.wrapping_add_signed(offset)),
-            Some(RegisterRule::Register(other)) => value(other.0),
-            // A register that is not kept across calls has no rule.
-            _ if column < RETURN_ADDRESS => value(column as u16),
-            _ => None,
+        if !self.known.contains_key(&callee.pc) {
+            let row = self.row(callee.pc);
+            self.known.insert(callee.pc, row);
+        }
+        let row = self.known.get(&callee.pc)?.as_ref()?;
+        let value = |column: u16| callee.general.get(general_register(column)?).copied();
+        let (register, offset) = row.frame;
+        let frame = value(register)?.wrapping_add_signed(offset);
+        let restored = |column: usize| match row.columns[column] {
+            Restored::Register(other) => value(other),
+            Restored::Saved(offset) => read(frame.wrapping_add_signed(offset)),
+            Restored::Address(offset) => Some(frame.wrapping_add_signed(offset)),
+            Restored::Unknown => None,
         };
         let mut general = [0; 16];
         for column in 0..RETURN_ADDRESS {
@@ -123,5 +146,24 @@ impl CallFrames {
         general[RSP] = frame;
         let pc = restored(RETURN_ADDRESS).filter(|&pc| pc != 0)?;
         Some(Registers { general, pc })
+    }
+
+    /// Reads the row for the instruction at `pc`.
+    fn row(&mut self, pc: u64) -> Option<Row> {
+        let CallFrames { frames, index, bases, context, .. } = self;
+        let (_, offset) = *index[..index.partition_point(|&(first, _)| first <= pc)].last()?;
+        let description = frames.fde_from_offset(bases, offset, EhFrame::cie_from_offset).ok()?;
+        let row = description.unwind_info_for_address(frames, bases, context, pc).ok()?;
+        let &CfaRule::RegisterAndOffset { register, offset } = row.cfa() else { return None };
+        let columns = std::array::from_fn(|column| match row.register(gimli::Register(column as u16)) {
+            Some(RegisterRule::Offset(offset)) => Restored::Saved(offset),
+            Some(RegisterRule::ValOffset(offset)) => Restored::Address(offset),
+            Some(RegisterRule::Register(other)) => Restored::Register(other.0),
+            Some(RegisterRule::SameValue) => Restored::Register(column as u16),
+            // A register that is not kept across calls has no rule.
+            _ if column < RETURN_ADDRESS => Restored::Register(column as u16),
+            _ => Restored::Unknown,
+        });
+        Some(Row { frame: (register.0, offset), columns })
     }
 }

@@ -221,6 +221,26 @@ fn comparisons_of_floats_with_derivatives_are_counted() {
     }
 }
 
+/// Up to 2^20 times at one place, and the report says that there may be more; equality always.
+#[test]
+fn comparisons_are_counted_often_enough() {
+    for options in [&[][..], &["--no-avx512"], &["--superblock-limit=1"]] {
+        let Some(seen) = observe("dot", "compared.c", "-O1 -g", "sse2", options) else { return };
+        let decisions = seen.report.document["coverage"]["decisions"].as_array().cloned().unwrap_or_default();
+        let count = |function: &str| {
+            let here = decisions.iter().filter(|one| one["site"]["function"] == function);
+            let counts = here.map(|one| (one["count"].as_u64(), one["at_least"].as_bool()));
+            counts.collect::<Vec<_>>()
+        };
+        for function in ["scalar", "between", "packed", "extended"] {
+            assert_eq!(count(function), [(Some(1 << 20), Some(true))], "{options:?} {function}");
+        }
+        assert_eq!(count("equality"), [(Some(1_100_000), None)], "{options:?}");
+        assert_eq!(decisions.iter().filter_map(|one| one["equal"].as_u64()).sum::<u64>(), 137_500);
+        assert_eq!(seen.report.outputs.last().and_then(|output| output.dot), Some(2.0), "{options:?}");
+    }
+}
+
 /// Whoever overwrites them; and the line that does is named.
 #[test]
 fn seeds_overwritten_before_they_were_read_are_counted() {

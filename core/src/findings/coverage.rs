@@ -95,6 +95,8 @@ pub struct Decided {
     pub count: u64,
     /// Number of times that the values were then asked to be equal, and were: what is done next is done at a point.
     pub equal: u64,
+    /// True if it was counted no more after `count` times, and may have come more often.
+    pub at_least: bool,
     /// Where.
     pub site: Site,
 }

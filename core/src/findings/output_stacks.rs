@@ -3,13 +3,13 @@
 //! Loops print by the same calls again and again: a run takes sixteen bytes, however long it is.
 
 use crate::site::Site;
-use hashbrown::HashMap;
+use hashbrown::DefaultHashBuilder;
+use indexmap::IndexSet;
 
 /// The stacks of outputs, by the indices of these.
 #[derive(Debug, Default)]
 pub struct OutputStacks {
-    stacks: Vec<Vec<Site>>,
-    number_of: HashMap<Vec<Site>, usize>,
+    stacks: IndexSet<Vec<Site>, DefaultHashBuilder>,
     runs: Vec<Run>,
 }
 
@@ -28,14 +28,7 @@ impl OutputStacks {
         if first == end || stack.is_empty() {
             return;
         }
-        let stack = match self.number_of.get(&stack) {
-            Some(&number) => number,
-            None => {
-                self.stacks.push(stack.clone());
-                self.number_of.insert(stack, self.stacks.len() - 1);
-                self.stacks.len() - 1
-            }
-        };
+        let (stack, _) = self.stacks.insert_full(stack);
         self.add(Run { first, end, stack });
     }
 

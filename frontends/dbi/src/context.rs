@@ -62,6 +62,10 @@ pub(crate) const FUNCTIONS: usize = 1024;
 
 /// Instructions with a number of their own in [`Context::counts`].
 pub(crate) const COUNTS: usize = 4096;
+/// Events of one kind that translated code counts exactly; it may count no more of them then.
+pub(crate) const ENOUGH: u64 = 1 << 20;
+/// Number that counting begins at: it comes to zero when it is [`ENOUGH`], which flags tell.
+const FIRST_COUNT: u64 = ENOUGH.wrapping_neg();
 
 /// As much of a vector register as such functions are given.
 pub(crate) type CallVector = [u64; 4];
@@ -147,9 +151,10 @@ impl<'a> Still<'a> {
         unsafe { &(*self.context).calls }
     }
 
-    pub(crate) fn counts(&self) -> &'a [u64; COUNTS] {
+    /// Events that translated code has counted, by number.
+    pub(crate) fn counted(&self) -> [u64; COUNTS] {
         // SAFETY: what `new` asks for.
-        unsafe { &(*self.context).counts }
+        counted(unsafe { &(*self.context).counts })
     }
 
     pub(crate) fn shadows(&self) -> &'a Shadows {
@@ -251,6 +256,11 @@ pub(crate) struct Shadows(pub(crate) [u8; state::BYTES as usize]);
 #[repr(C, align(64))]
 pub(crate) struct Xsave(pub(crate) [u8; XSAVE_BYTES]);
 
+/// Events, by number, from what translated code has written down.
+fn counted(counts: &[u64; COUNTS]) -> [u64; COUNTS] {
+    counts.map(|count| count.wrapping_sub(FIRST_COUNT))
+}
+
 impl Context {
     pub(crate) const OFFSET_RAX: u32 = offset_of!(Context, regs) as u32;
     pub(crate) const OFFSET_RDI: u32 = Self::OFFSET_RAX + 8 * reg::RDI as u32;
@@ -282,7 +292,12 @@ impl Context {
     /// Begins to count anew.
     pub(crate) fn forget_counts(&mut self) {
         self.calls.fill(0);
-        self.counts.fill(0);
+        self.counts.fill(FIRST_COUNT);
+    }
+
+    /// Events that translated code has counted, by number.
+    pub(crate) fn counted(&self) -> [u64; COUNTS] {
+        counted(&self.counts)
     }
 
     /// The state a process starts with: flags, MXCSR and x87 control word of the System V ABI, all else zero.

@@ -248,7 +248,7 @@ struct Placed {
 /// Bytes that a context and its mailbox take.
 pub(crate) const PLACED_BYTES: u64 = size_of::<Placed>() as u64;
 
-/// Makes a context, all zero, and its mailbox.
+/// Makes a context, all zero but for what begins elsewhere to count, and its mailbox.
 ///
 /// # Safety
 /// `at` must be the address of [`PLACED_BYTES`] of zeroed memory, aligned to a page, that stay mapped and that nobody else has.
@@ -263,5 +263,6 @@ pub(crate) unsafe fn place_context(at: u64) -> (&'static mut Context, &'static M
     let mailbox = unsafe { &*mailbox };
     // SAFETY: all zero is a valid context, which does not overlap the mailbox and is given to nobody else.
     let context = unsafe { &mut (*placed).context };
+    context.forget_counts();
     (context, mailbox)
 }

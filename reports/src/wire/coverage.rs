@@ -74,6 +74,9 @@ pub struct Decided<'a> {
     pub count: u64,
     /// Number of times that the values were then asked to be equal, and were.
     pub equal: u64,
+    /// True if it may have come more often than `count` says.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub at_least: bool,
     /// The place of the comparison.
     pub site: Cow<'a, Place>,
 }

@@ -54,17 +54,19 @@ fn decisions(document: &Document<'_>) -> Vec<(&'static str, String)> {
     let all = &document.report.coverage.decisions;
     let told = |count: fn(&Decided) -> u64| {
         let places: Vec<&Decided> = all.iter().filter(|decided| count(decided) > 0).collect();
-        let most = places.iter().max_by_key(|decided| count(decided))?;
+        let most = places.iter().max_by_key(|decided| (decided.at_least, count(decided)))?;
         let place = or_unknown(location(document.place(most.site)));
         Some((
             places.iter().map(|decided| count(decided)).sum(),
             format!("{place}{}", and_more(places.len())),
         ))
     };
+    let at_least = if all.iter().any(|decided| decided.at_least) { "at least " } else { "" };
     let taken = told(|decided| decided.count).map(|(total, places)| {
         let comparisons = count(total, "comparison");
-        let text =
-            format!("{comparisons} of shadowed values, at {places}: derivatives are those of the way taken");
+        let text = format!(
+            "{at_least}{comparisons} of shadowed values, at {places}: derivatives are those of the way taken"
+        );
         ("branches", text)
     });
     let equal = told(|decided| decided.equal).map(|(total, places)| {

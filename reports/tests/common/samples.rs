@@ -130,7 +130,7 @@ pub(crate) fn dot() -> Report {
     }
     for (count, equal, offset) in [(20_000, 0, 0x1010), (12, 2, 0x1015)] {
         let site = site(&mut report, offset);
-        report.coverage.decisions.push(Decided { count, equal, site });
+        report.coverage.decisions.push(Decided { count, equal, at_least: false, site });
     }
     report
 }

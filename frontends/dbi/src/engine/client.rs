@@ -95,6 +95,9 @@ pub(crate) trait Client: Any + Send + Sync {
         None
     }
 
+    /// The comparison at `pc` has been counted often enough: code that is made from now on does so no more.
+    fn counted(&self, _pc: u64) {}
+
     /// The block that is run next was just made.
     fn translated(&self, _thread: &mut Thread) {}
 

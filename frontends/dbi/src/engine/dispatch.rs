@@ -170,7 +170,7 @@ impl Thread {
             _ if exit < stubs::FIRST_EXIT => true,
             _ => !matches!(
                 self.cache.exit_kind(exit),
-                ExitKind::Hot(_) | ExitKind::Settled(_) | ExitKind::Changed(_)
+                ExitKind::Hot(_) | ExitKind::Settled(_) | ExitKind::Changed(_) | ExitKind::Counted(_)
             ),
         }
     }
@@ -305,6 +305,10 @@ impl Thread {
             }
             ExitKind::Stepped(_) => self.finish_out_of_line(),
             ExitKind::OutOfLine(_) => self.client().begin(self),
+            ExitKind::Counted(pc) => {
+                self.client().counted(pc);
+                self.cache.invalidate_page(page_floor(pc));
+            }
             ExitKind::Flush(_) => {}
             ExitKind::Hook(_) => self.client().hook(self),
             ExitKind::Request(pc) => self.client().request(self, pc),

@@ -84,11 +84,15 @@ impl Client for Tool {
     }
 
     fn comparison(&self, pc: u64) -> Option<Comparison> {
-        if !self.session.counts_comparison(pc) {
+        if !self.session.counts_comparison(pc) || self.session.has_counted(pc) {
             return None;
         }
         let for_equality = consumed(Predicate::ORDER, pc).asks_for_equality();
         Some(Comparison { pc, number: self.session.number_of_comparison(pc), for_equality })
+    }
+
+    fn counted(&self, pc: u64) {
+        self.session.stop_counting(pc);
     }
 
     fn translated(&self, thread: &mut Thread) {

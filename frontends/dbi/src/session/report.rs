@@ -193,7 +193,7 @@ impl State {
         self.report
             .coverage
             .decisions
-            .sort_by_key(|decided| (std::cmp::Reverse(decided.count), decided.site));
+            .sort_by_key(|decided| (std::cmp::Reverse((decided.at_least, decided.count)), decided.site));
         let called = self.names.iter().filter(|(_, calls)| *calls > 0);
         let wrapped = called.map(|(function, calls)| Wrapped { function: function.clone(), calls: *calls });
         self.report.coverage.wrapped.extend(wrapped);

@@ -1,7 +1,7 @@
 //! Calls that led to where a thread is: machine code by its files' call frames, and lines of scripts.
 
 use super::state::{Session, State};
-use super::walk::Walk;
+use super::walk::{Start, Walk};
 use crate::hooks::abi;
 use crate::hooks::machine::{Machine, read_u64};
 use shadowgrind_core::site::Site;
@@ -96,19 +96,19 @@ impl State {
         m: &dyn Machine,
     ) -> Vec<Site> {
         let from = (pc, m.general(abi::RSP), most, scripted);
-        if let Some(walk) = self.walk.as_ref().filter(|walk| walk.from == from && walk.is_still(m)) {
-            return walk.stack.clone();
+        if let Some(stack) = self.walks.stack(&from, m) {
+            return stack.to_vec();
         }
         let mut met = Vec::new();
         let stack = self.walk_up(from, &mut met, m);
-        self.walk = Some(Walk { from, met, stack: stack.clone() });
+        self.walks.keep(from, Walk { met, stack: stack.clone() });
         stack
     }
 
     /// Walks from there, and notes the return addresses that are met.
     fn walk_up(
         &mut self,
-        (pc, _, most, scripted): (u64, u64, usize, bool),
+        (pc, _, most, scripted): Start,
         met: &mut Vec<(u64, u64)>,
         m: &dyn Machine,
     ) -> Vec<Site> {

@@ -17,7 +17,7 @@ use super::python::Python;
 use super::seeds::{self, Jobs, SpecFailure};
 use super::sent::{self, Badness};
 use super::tree::{self, Tree};
-use super::walk::Walk;
+use super::walk::Walks;
 use crate::engine::Lock;
 use crate::hooks::{LeftOut, Statements};
 use crate::shadows::ShadowKind;
@@ -113,8 +113,8 @@ pub(crate) struct State {
     pub(super) boxes: Boxes,
     /// Call frame information of files, read when it is asked for.
     pub(super) frames: HashMap<PathBuf, Option<CallFrames>>,
-    /// The last walk up a stack.
-    pub(super) walk: Option<Walk>,
+    /// Walks up stacks.
+    pub(super) walks: Walks,
     /// Callers that are noted of a finding or an output, at most.
     pub(super) num_callers: usize,
     /// The sites at which an error has been noted.
@@ -183,7 +183,7 @@ impl State {
             statements: Statements::default(),
             boxes: Boxes::default(),
             frames: HashMap::new(),
-            walk: None,
+            walks: Walks::default(),
             num_callers: config.num_callers,
             erred: HashSet::new(),
             numbered: Vec::new(),

@@ -94,6 +94,8 @@ pub(crate) enum ExitKind {
     Stepped(u64),
     /// The instruction at this address meets shadows that translated code does not see to.
     OutOfLine(u64),
+    /// The comparison at this address, which is to be made, has been counted often enough.
+    Counted(u64),
     /// The buffer of records is full; the guest goes on at the address.
     Flush(u64),
     /// The address is hooked.
@@ -112,6 +114,7 @@ impl ExitKind {
             | ExitKind::Settled(pc)
             | ExitKind::Stepped(pc)
             | ExitKind::OutOfLine(pc)
+            | ExitKind::Counted(pc)
             | ExitKind::Flush(pc)
             | ExitKind::Hook(pc) => Some(pc),
             ExitKind::Turn(_)

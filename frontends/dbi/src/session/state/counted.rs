@@ -34,6 +34,20 @@ impl Session {
         state.number(Numbered::Comparison(site))
     }
 
+    /// The comparison at `pc` has been counted often enough.
+    pub(crate) fn stop_counting(&self, pc: u64) {
+        let mut state = self.state.lock();
+        let site = state.report.sites.at(pc);
+        state.decided(site).at_least = true;
+    }
+
+    /// Tells whether the comparison at `pc` has been counted often enough.
+    pub(crate) fn has_counted(&self, pc: u64) -> bool {
+        let mut state = self.state.lock();
+        let site = state.report.sites.at(pc);
+        state.decisions.get(&site).is_some_and(|decided| decided.at_least)
+    }
+
     /// The number under which translated code counts what [`Session::gap`] does otherwise.
     pub(crate) fn number_of_gap(
         &self,
@@ -99,6 +113,6 @@ impl State {
     }
 
     pub(super) fn decided(&mut self, site: Site) -> &mut Decided {
-        self.decisions.entry(site).or_insert(Decided { count: 0, equal: 0, site })
+        self.decisions.entry(site).or_insert(Decided { count: 0, equal: 0, at_least: false, site })
     }
 }

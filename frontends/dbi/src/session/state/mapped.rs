@@ -186,7 +186,7 @@ impl State {
         self.named.retain(|&address, _| outside(address));
         self.assigned.retain(|&address, _| outside(address));
         self.returns.retain(|&address| outside(address));
-        self.walk = None;
+        self.walks.forget();
         self.call_sites.retain(|&(at, entered), _| outside(at) && entered.is_none_or(outside));
     }
 

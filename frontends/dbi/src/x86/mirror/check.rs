@@ -34,6 +34,8 @@ pub(super) enum Source {
 pub(super) enum SideExit {
     /// To the engine, with the instruction.
     OutOfLine(u64),
+    /// To the engine, since the comparison has been counted often enough.
+    Counted(u64),
     /// To the same instruction in another mode.
     Mode(u64, Mode),
 }
@@ -304,9 +306,14 @@ impl Emitter {
 
     /// Leaves in mask register 1 which lanes of `register` have a bit.
     fn mask_of_lanes(&mut self, register: u8) {
-        const MASK: u8 = 1;
-        let test = Vector::new(forms::TEST, Format::F64, Length::B64, [MASK, register], Place::Reg(register));
-        self.out.hot.vector(test);
+        let registers = [encode::MASK, register];
+        self.out.hot.vector(Vector::new(
+            forms::TEST,
+            Format::F64,
+            Length::B64,
+            registers,
+            Place::Reg(register),
+        ));
     }
 
     /// Cold code that puts back what is spilled and takes a side exit; its address.
@@ -325,6 +332,9 @@ impl Emitter {
         match exit {
             SideExit::OutOfLine(pc) => {
                 self.stub(ExitKind::OutOfLine(pc), 0);
+            }
+            SideExit::Counted(pc) => {
+                self.stub(ExitKind::Counted(pc), 0);
             }
             SideExit::Mode(pc, mode) => {
                 let field = self.out.cold.jmp_open();

@@ -20,8 +20,6 @@ use iced_x86::OpKind;
 use shadowgrind_core::format::Format;
 
 const JMP_BYTES: u8 = 5;
-/// Mask register that tests write.
-const MASK: u8 = 1;
 
 /// The operands of a comparison: shadows, how many bytes of each, and of which floats.
 pub(super) struct Compared {
@@ -143,8 +141,11 @@ impl Emitter {
             }
         };
         let here = self.out.hot.here();
+        let enough = self.side_exit(SideExit::Counted(at.insn().pc()), false);
         let counter = self.counter(number);
         encode::increment(&mut self.out.hot, counter);
+        let field = self.out.hot.jcc_open(EQUAL);
+        self.out.hot.patch(field, enough);
         fields.into_iter().for_each(|field| self.out.hot.patch(field, here));
         let here = self.out.hot.here();
         self.out.hot.patch(skip, here);
@@ -178,7 +179,7 @@ impl Emitter {
             encode::load_rcx(&mut self.out.hot, mem, compared.bytes.into());
             fields.push(self.jump_unless_rcx_is_zero());
         }
-        self.count_in_passing(at, number, stub, fields);
+        self.count_in_passing(at, number, fields, stub, !exits);
     }
 
     /// Counts if mask register 1 has a bit among its lowest eight. After an instruction: flags are kept.
@@ -188,12 +189,19 @@ impl Emitter {
         self.note(at.index, spilled);
         encode::mask_to_rcx(&mut self.out.hot);
         let field = self.jump_unless_rcx_is_zero();
-        self.count_in_passing(at, number, None, vec![field]);
+        self.count_in_passing(at, number, vec![field], None, false);
     }
 
     /// Puts rcx back, and emits cold code that counts before, for the jumps at `fields`; with a `stub`, goes there instead
-    /// if flags say "equal".
-    fn count_in_passing(&mut self, at: At<'_>, number: u16, stub: Option<u64>, fields: Vec<Rel32>) {
+    /// if flags say "equal". What `ends` is counted until that is enough, before the instruction.
+    fn count_in_passing(
+        &mut self,
+        at: At<'_>,
+        number: u16,
+        fields: Vec<Rel32>,
+        stub: Option<u64>,
+        ends: bool,
+    ) {
         let back = self.out.hot.here();
         self.out.hot.load(RCX, self.frame.slot(Slot::Scratch));
         self.note_spilled(at.index);
@@ -207,7 +215,13 @@ impl Emitter {
         encode::load_rcx(cold, counter, 8);
         cold.add_rcx(1);
         encode::store(cold, counter, RCX, 8);
+        if ends {
+            cold.jrcxz_over(JMP_BYTES);
+        }
         cold.jmp(back);
+        if ends {
+            self.side_exit(SideExit::Counted(at.insn().pc()), true);
+        }
         fields.into_iter().for_each(|field| self.out.hot.patch(field, start));
     }
 
@@ -266,7 +280,7 @@ impl Emitter {
         let Compared { bytes, format, .. } = *compared;
         let lanes = lanes_mask(bytes / format.bytes() as u8).expect("eight lanes at most");
         let length = Length::of(bytes.max(16));
-        let test = Vector::new(forms::TEST, format, length, [MASK, union], Place::Reg(union));
+        let test = Vector::new(forms::TEST, format, length, [encode::MASK, union], Place::Reg(union));
         self.out.hot.vector(test.masked(lanes));
     }
 

@@ -80,12 +80,15 @@ pub(super) fn test_rax(code: &mut Asm) {
     code.raw(&[0x48, 0x85, 0xc0]);
 }
 
-/// `kmovb ecx, k1`.
+/// Mask register that tests of lanes write.
+pub(super) const MASK: u8 = 1;
+
+/// `kmovb ecx, k1`, of [`MASK`].
 pub(super) fn mask_to_rcx(code: &mut Asm) {
     code.raw(&[0xc5, 0xf9, 0x93, 0xc9]);
 }
 
-/// `kortestb k1, k1`. Writes the flags.
+/// `kortestb k1, k1`, of [`MASK`]. Writes the flags.
 pub(super) fn test_mask(code: &mut Asm) {
     code.raw(&[0xc5, 0xf9, 0x98, 0xc9]);
 }
