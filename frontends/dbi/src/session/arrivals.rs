@@ -2,8 +2,9 @@
 
 use super::boxes::{self, Boxing};
 use super::call_sites::call_before;
-use super::calls::{Call, Calls, Then};
+use super::calls::{Call, Calls, Operands, Then};
 use super::hidden;
+use super::modules::Meaning;
 use super::observer::{LibraryCall, Observer, SavedShadow};
 use super::outputs::Leaving;
 use super::seeds::When;
@@ -43,96 +44,107 @@ impl Session {
         observer: &mut dyn Observer,
         m: &mut dyn Machine,
     ) -> Arrival {
-        let returned = self.returned(pc, calls, observer, m);
+        let mut here = Here { pc, calls, observer, m };
+        let returned = self.returned(&mut here);
         let mut state = self.state.lock();
-        let (hooked, named) = (state.hooked.get(&pc).copied(), state.named.contains_key(&pc));
-        if hooked.is_none() && !named {
-            if !calls.wrapped() {
-                state.begin_assignments(pc, calls, m);
-            }
-            return returned;
+        let hooked = state.hooked.get(&pc).copied();
+        if hooked.is_some() || state.named.contains_key(&pc) {
+            return self.begun(&mut state, hooked, here).unwrap_or(returned);
         }
-        let (stack, Ok(at)) = (m.general(abi::RSP).wrapping_add(8), abi::return_address(m)) else {
-            return returned;
-        };
-        calls.settle(m.general(abi::RSP), at);
-        give_up(calls, observer, m);
-        if calls.wrapped() {
-            return returned;
+        if !here.calls.wrapped() {
+            state.begin_assignments(pc, here.calls, here.m);
         }
-        state.begin_assignments(pc, calls, m);
-        let mut frame = Frame { calls, observer, m, pc, at, stack };
-        let mut watch = named && state.enter_named(pc, &mut frame);
-        let mut wrapped = false;
-        if let Some(hooked) = hooked {
-            match state.enter(hooked, &mut frame) {
-                Entered::Go => {}
-                Entered::Watch => watch = true,
-                Entered::Wrap => wrapped = true,
-            }
-        }
-        if wrapped {
-            return Arrival::Wrapped;
-        }
-        if !watch {
-            return returned;
-        }
-        if state.returns.insert(at) {
-            self.note(at);
-        }
-        Arrival::Watch(at)
+        returned
     }
 
-    /// A thread came to `pc`, which a call may have returned to: does what the call was waited for. The engine need not
-    /// ask; [`Session::arrived`] does.
-    pub(crate) fn returned(
-        &self,
-        pc: u64,
-        calls: &mut Calls,
-        observer: &mut dyn Observer,
-        m: &mut dyn Machine,
-    ) -> Arrival {
-        let stack = m.general(abi::RSP);
-        let mut arrival = Arrival::Go;
-        for assigning in calls.assigned(pc) {
-            self.state.lock().end_assignment(&assigning, observer, m);
+    /// Does what is to be done when the function at `here` begins, which is `hooked` or named by a SPEC; nothing if the
+    /// thread just goes on.
+    fn begun(&self, state: &mut State, hooked: Option<Hooked>, here: Here<'_>) -> Option<Arrival> {
+        let Here { pc, calls, observer, m } = here;
+        let top = m.general(abi::RSP);
+        let (stack, at) = (top.wrapping_add(8), abi::return_address(m).ok()?);
+        calls.settle(top, at);
+        give_up(calls, observer, m);
+        if calls.wrapped() {
+            return None;
         }
-        while let Some(then) = calls.returned(pc, stack) {
-            let mut state = self.state.lock();
-            match then {
-                Then::Formatted(floats) => hidden::reveal(&floats, observer, m),
-                Then::Prints(_) | Then::Digits | Then::LeftOut(_) | Then::Data | Then::Parsed(None, _) => {}
-                Then::Script(globals) => state.end_script(globals, observer, m),
-                Then::Boxed(boxing) => state.boxed(&boxing, m),
-                Then::Parsed(Some(parsing), function) => {
-                    state.end_parsing(&parsing, function, observer, m);
+        state.begin_assignments(pc, calls, m);
+        match state.enter_all(hooked, &mut Frame { calls, observer, m, pc, at, stack }) {
+            Entered::Go => None,
+            Entered::Wrap => Some(Arrival::Wrapped),
+            Entered::Watch => {
+                if state.returns.insert(at) {
+                    self.note(at);
                 }
-                Then::ReadsInteger(reading) => state.end_integer(reading, m),
-                Then::Resolved(meaning) => {
-                    let implementation = m.general(abi::RAX);
-                    state.hooked.insert(implementation, Hooked { meaning, is_resolver: false });
-                    self.note(implementation);
-                    arrival = Arrival::Watch(implementation);
-                }
-                Then::LibraryCall(call) => {
-                    state.apply(&call, observer, m);
-                    let watches = self.config.shadow.policy().watch.is_some();
-                    if watches && observer.noted() == Some(call.site) {
-                        state.note_stack(call.site, pc, (Noted::Erred, self.config.num_callers), m);
-                    }
-                    observer.release(&call.operands.kept);
-                    calls.reuse(call.operands);
-                }
-                Then::Assigned(assigning) => state.end_assignment(&assigning, observer, m),
-                Then::Named(job, given) => {
-                    let site = state.call_site(pc, None, m);
-                    state.do_job(job, site, &given, observer, m);
-                }
+                Some(Arrival::Watch(at))
             }
         }
-        give_up(calls, observer, m);
+    }
+
+    /// Does what calls were waited for that may have returned to where the thread is.
+    fn returned(&self, here: &mut Here<'_>) -> Arrival {
+        let stack = here.m.general(abi::RSP);
+        let mut arrival = Arrival::Go;
+        for assigning in here.calls.assigned(here.pc) {
+            self.state.lock().end_assignment(&assigning, here.observer, here.m);
+        }
+        while let Some(then) = here.calls.returned(here.pc, stack) {
+            if let Some(implementation) = self.end(then, here) {
+                arrival = Arrival::Watch(implementation);
+            }
+        }
+        give_up(here.calls, here.observer, here.m);
         arrival
     }
+
+    /// Does what a call was waited for that has returned; the address of the function that it has resolved, if it has.
+    fn end(&self, then: Then, here: &mut Here<'_>) -> Option<u64> {
+        let mut state = self.state.lock();
+        let Here { pc, observer, m, .. } = here;
+        match then {
+            Then::Formatted(floats) => hidden::reveal(&floats, *observer, *m),
+            Then::Prints(_) | Then::Digits | Then::LeftOut(_) | Then::Data | Then::Parsed(None, _) => {}
+            Then::Script(globals) => state.end_script(globals, *observer, *m),
+            Then::Boxed(boxing) => state.boxed(&boxing, *m),
+            Then::Parsed(Some(parsing), function) => state.end_parsing(&parsing, function, *observer, *m),
+            Then::ReadsInteger(reading) => state.end_integer(reading, *m),
+            Then::Resolved(meaning) => return Some(self.resolved(&mut state, meaning, *m)),
+            Then::LibraryCall(call) => self.end_library_call(&mut state, call, here),
+            Then::Assigned(assigning) => state.end_assignment(&assigning, *observer, *m),
+            Then::Named(job, given) => {
+                let site = state.call_site(*pc, None, *m);
+                state.do_job(job, site, &given, *observer, *m);
+            }
+        }
+        None
+    }
+
+    /// Hooks the function that an IFUNC's resolver has returned: its address.
+    fn resolved(&self, state: &mut State, meaning: Meaning, m: &dyn Machine) -> u64 {
+        let implementation = m.general(abi::RAX);
+        state.hooked.insert(implementation, Hooked { meaning, is_resolver: false });
+        self.note(implementation);
+        implementation
+    }
+
+    /// Gives the results of a call taken as one operation their shadows, and notes its callers if it erred.
+    fn end_library_call(&self, state: &mut State, call: Call, here: &mut Here<'_>) {
+        state.apply(&call, here.observer, here.m);
+        let watches = self.config.shadow.policy().watch.is_some();
+        if watches && here.observer.noted() == Some(call.site) {
+            state.note_stack(call.site, here.pc, (Noted::Erred, self.config.num_callers), here.m);
+        }
+        here.observer.release(&call.operands.kept);
+        here.calls.reuse(call.operands);
+    }
+}
+
+/// A thread at a hooked address.
+struct Here<'a> {
+    pc: u64,
+    calls: &'a mut Calls,
+    observer: &'a mut dyn Observer,
+    m: &'a mut dyn Machine,
 }
 
 /// Gives back what was kept for calls that will not return.
@@ -158,6 +170,46 @@ impl Frame<'_> {
     fn wait(&mut self, then: Then) {
         self.calls.push(self.at, self.stack, then);
     }
+
+    /// Keeps the operands that the function is given, and their shadows.
+    fn keep(&mut self, math: hooks::Math, operands: &mut Operands) {
+        for argument in &operands.given.arguments {
+            let (bits, kept) = match *argument {
+                Argument::Float(x) => (x.bits, self.observer.keep(self.m, x)),
+                Argument::Integer(n) => (math.format().from_f64(n as f64), SavedShadow::NONE),
+            };
+            operands.x.push(bits);
+            operands.kept.push(kept);
+        }
+    }
+
+    /// Waits for the end of a function that formats `floats`: the copies of them that it was given are hidden meanwhile, and
+    /// what finds digits runs without shadows. `is_inner`: another such function has called it, which is waited for already.
+    fn format(&mut self, family: Family, floats: &[Formatted], is_inner: bool) -> Entered {
+        let copies = floats.iter().map(|x| x.float).filter(|_| family.takes_copies());
+        let hidden = hidden::hide(copies, self.observer, self.m);
+        if is_inner && hidden.is_empty() {
+            return Entered::Go;
+        }
+        let watched = self.watch(Then::Formatted(hidden));
+        if family.finds_digits() { self.finds_digits(watched) } else { watched }
+    }
+
+    /// Has a function run without shadows that finds digits with floats of its own, if it must be; `otherwise` is what is
+    /// done else.
+    fn finds_digits(&mut self, otherwise: Entered) -> Entered {
+        if !self.observer.wraps(&[]) {
+            return otherwise;
+        }
+        self.wait(Then::Digits);
+        Entered::Wrap
+    }
+
+    /// Waits for the function's return, which is to be watched.
+    fn watch(&mut self, then: Then) -> Entered {
+        self.wait(then);
+        Entered::Watch
+    }
 }
 
 /// Outcome of a function's entry.
@@ -168,10 +220,18 @@ enum Entered {
 }
 
 impl State {
+    /// Does all that is to be done on a function's entry: for the SPECs that name it, and for what it is known to do.
+    fn enter_all(&mut self, hooked: Option<Hooked>, frame: &mut Frame<'_>) -> Entered {
+        let is_awaited = self.enter_named(frame);
+        match hooked.map_or(Entered::Go, |hooked| self.enter(hooked, frame)) {
+            Entered::Go if is_awaited => Entered::Watch,
+            entered => entered,
+        }
+    }
+
     fn enter(&mut self, hooked: Hooked, frame: &mut Frame<'_>) -> Entered {
         if hooked.is_resolver {
-            frame.wait(Then::Resolved(hooked.meaning));
-            return Entered::Watch;
+            return frame.watch(Then::Resolved(hooked.meaning));
         }
         if let Hook::Output(_, family) = hooked.meaning.hook
             && family.reckons()
@@ -182,37 +242,27 @@ impl State {
         if frame.calls.is_disabled() {
             return Entered::Go;
         }
-        match hooked.meaning.hook {
-            Hook::Math(math) => self.enter_math(math, hooked.meaning.name, frame),
-            Hook::Output(kind, family) => self.enter_output(kind, family, frame),
-            Hook::Prints => self.enter_printing(frame),
-            Hook::Digits if frame.observer.wraps(&[]) => {
-                frame.wait(Then::Digits);
-                Entered::Wrap
-            }
-            Hook::Digits => Entered::Go,
-            Hook::LeftOut(row) => self.enter_left_out(row, frame),
-            Hook::Software => self.enter_software(hooked.meaning.name, frame),
-            Hook::Boxes(format) => self.enter_boxing(format, frame),
-            Hook::PrintsInteger => {
-                self.boxes.took_integer(frame.m);
-                Entered::Go
-            }
-            Hook::Unwinds => {
-                hidden::reveal(&frame.calls.uncover(), frame.observer, frame.m);
-                Entered::Go
-            }
-            Hook::RunsCode(row) => match self.enter_left_out(row, frame) {
-                Entered::Go => self.enter_script(frame),
-                entered => entered,
-            },
-            Hook::Parses(parser) => self.enter_parser(parser, hooked.meaning.name, frame),
-            Hook::ParsesInteger(parser) => self.enter_integer_parser(parser, hooked.meaning.name, frame),
-            Hook::ParsesData => {
-                frame.wait(Then::Data);
-                Entered::Watch
-            }
+        self.enter_hooked(hooked.meaning, frame)
+    }
+
+    /// Does what is to be done on entry to a function that does what `meaning` says.
+    fn enter_hooked(&mut self, Meaning { hook, name }: Meaning, frame: &mut Frame<'_>) -> Entered {
+        match hook {
+            Hook::Math(math) => return self.enter_math(math, name, frame),
+            Hook::Output(kind, family) => return self.enter_output(kind, family, frame),
+            Hook::Prints => return self.enter_printing(frame),
+            Hook::Digits => return frame.finds_digits(Entered::Go),
+            Hook::LeftOut(row) => return self.enter_left_out(row, frame),
+            Hook::Boxes(format) => return self.enter_boxing(format, frame),
+            Hook::RunsCode(row) => return self.enter_code(row, frame),
+            Hook::Parses(parser) => return self.enter_parser(parser, name, frame),
+            Hook::ParsesInteger(parser) => return self.enter_integer_parser(parser, name, frame),
+            Hook::ParsesData => return frame.watch(Then::Data),
+            Hook::Software => self.enter_software(name, frame),
+            Hook::PrintsInteger => self.boxes.took_integer(frame.m),
+            Hook::Unwinds => hidden::reveal(&frame.calls.uncover(), frame.observer, frame.m),
         }
+        Entered::Go
     }
 
     fn enter_printing(&mut self, frame: &mut Frame<'_>) -> Entered {
@@ -221,8 +271,7 @@ impl State {
         }
         let site = self.call_site(frame.at, Some(frame.pc), frame.m);
         let site = self.script_site(site, frame.m);
-        frame.wait(Then::Prints(site));
-        Entered::Watch
+        frame.watch(Then::Prints(site))
     }
 
     fn enter_integer_parser(&mut self, parser: IntegerParser, name: usize, frame: &mut Frame<'_>) -> Entered {
@@ -230,13 +279,12 @@ impl State {
             return Entered::Go;
         }
         let Some(reading) = self.begin_integer(parser, name, frame.m) else { return Entered::Go };
-        frame.wait(Then::ReadsInteger(reading));
-        Entered::Watch
+        frame.watch(Then::ReadsInteger(reading))
     }
 
     fn enter_parser(&mut self, parser: Parser, name: usize, frame: &mut Frame<'_>) -> Entered {
         if frame.calls.is_parsing() || self.parsed.is_none() {
-            return Self::enter_digits(parser, Entered::Go, frame);
+            return if parser.estimates { frame.finds_digits(Entered::Go) } else { Entered::Go };
         }
         let of = |state: &State, pc| state.file_at(pc).map(|file| file.canonical.clone());
         let is_literal =
@@ -244,17 +292,8 @@ impl State {
         let site = self.call_site(frame.at, Some(frame.pc), frame.m);
         let site = self.script_site(site, frame.m);
         let parsing = self.begin_parsing(parser, (!is_literal, site), frame.m);
-        frame.wait(Then::Parsed(parsing.map(Box::new), name));
-        Self::enter_digits(parser, Entered::Watch, frame)
-    }
-
-    /// Has a parser run without shadows if it estimates digits; `otherwise` is what is done else.
-    fn enter_digits(parser: Parser, otherwise: Entered, frame: &mut Frame<'_>) -> Entered {
-        if !parser.estimates || !frame.observer.wraps(&[]) {
-            return otherwise;
-        }
-        frame.wait(Then::Digits);
-        Entered::Wrap
+        let watched = frame.watch(Then::Parsed(parsing.map(Box::new), name));
+        if parser.estimates { frame.finds_digits(watched) } else { watched }
     }
 
     fn enter_math(&mut self, math: hooks::Math, name: usize, frame: &mut Frame<'_>) -> Entered {
@@ -264,14 +303,7 @@ impl State {
             frame.calls.reuse(operands);
             return Entered::Go;
         }
-        for index in 0..operands.given.arguments.len() {
-            let (bits, kept) = match operands.given.arguments[index] {
-                Argument::Float(x) => (x.bits, frame.observer.keep(frame.m, x)),
-                Argument::Integer(n) => (math.format().from_f64(n as f64), SavedShadow::NONE),
-            };
-            operands.x.push(bits);
-            operands.kept.push(kept);
-        }
+        frame.keep(math, &mut operands);
         self.names[name].1 += 1;
         if !frame.observer.wraps(&operands.kept) {
             frame.calls.reuse(operands);
@@ -311,8 +343,7 @@ impl State {
             Some((_, calls)) => *calls += 1,
             None => self.left_out.push((row, 1)),
         }
-        frame.wait(Then::LeftOut(frame.pc));
-        Entered::Watch
+        frame.watch(Then::LeftOut(frame.pc))
     }
 
     /// Tells whether the call whose arguments are there is one that the row means.
@@ -323,32 +354,37 @@ impl State {
         path.is_some_and(|path| path.ends_with(file))
     }
 
+    /// The code of a script begins: some calls of it are not looked at, and the end of others may be waited for.
+    fn enter_code(&mut self, row: &'static LeftOut, frame: &mut Frame<'_>) -> Entered {
+        match self.enter_left_out(row, frame) {
+            Entered::Go => self.enter_script(frame),
+            entered => entered,
+        }
+    }
+
     /// Waits for the end of a script, if it begins here and an output names a variable of it.
     fn enter_script(&mut self, frame: &mut Frame<'_>) -> Entered {
         if self.jobs.scripts.is_empty() || frame.calls.is_in_script() {
             return Entered::Go;
         }
         let Some(globals) = self.script_globals(frame.m) else { return Entered::Go };
-        frame.wait(Then::Script(globals));
-        Entered::Watch
+        frame.watch(Then::Script(globals))
     }
 
     /// Notes the begin of an operation that nobody follows: a gap, if floats without shadows matter. Shadows that get lost
     /// in it are noticed otherwise.
-    fn enter_software(&mut self, name: usize, frame: &mut Frame<'_>) -> Entered {
+    fn enter_software(&mut self, name: usize, frame: &mut Frame<'_>) {
         if frame.observer.wraps(&[]) {
             let site = self.call_site(frame.at, Some(frame.pc), frame.m);
             let called = || (format!("{} (floats in software)", self.names[name].0), 0);
             self.gaps.entry((site, FUNCTIONS + name)).or_insert_with(called).1 += 1;
         }
-        Entered::Go
     }
 
     fn enter_boxing(&mut self, format: Format, frame: &mut Frame<'_>) -> Entered {
         let site = self.call_site(frame.at, Some(frame.pc), frame.m);
         let Some(boxing) = boxes::begin(format, site, frame.observer, frame.m) else { return Entered::Go };
-        frame.wait(Then::Boxed(boxing));
-        Entered::Watch
+        frame.watch(Then::Boxed(boxing))
     }
 
     /// A number is in its box.
@@ -360,8 +396,8 @@ impl State {
     }
 
     fn enter_output(&mut self, kind: OutputKind, family: Family, frame: &mut Frame<'_>) -> Entered {
-        let (is_inner, hides) = (frame.calls.is_formatting(), family.takes_copies());
-        if is_inner && !hides {
+        let is_inner = frame.calls.is_formatting();
+        if is_inner && !family.takes_copies() {
             return Entered::Go;
         }
         let Ok(floats) = hooks::floats(frame.m, family, &mut self.statements) else { return Entered::Go };
@@ -372,23 +408,9 @@ impl State {
             self.formatted((kind, family), &floats, frame);
         }
         if family.reckons() && frame.observer.wraps(&[]) {
-            frame.wait(Then::LeftOut(frame.pc));
-            return Entered::Watch;
+            return frame.watch(Then::LeftOut(frame.pc));
         }
-        if family.moves_stack() {
-            return Entered::Go;
-        }
-        let copies = floats.iter().map(|x| x.float).filter(|_| hides);
-        let hidden = hidden::hide(copies, frame.observer, frame.m);
-        if is_inner && hidden.is_empty() {
-            return Entered::Go;
-        }
-        frame.wait(Then::Formatted(hidden));
-        if family.finds_digits() && frame.observer.wraps(&[]) {
-            frame.wait(Then::Digits);
-            return Entered::Wrap;
-        }
-        Entered::Watch
+        if family.moves_stack() { Entered::Go } else { frame.format(family, &floats, is_inner) }
     }
 
     /// Records floats that are formatted as outputs.
@@ -416,9 +438,9 @@ impl State {
         self.report.output_stacks.note(first, end, stack);
     }
 
-    /// Does what is to be done for SPECs on entry to the function at `pc`; whether its return is waited for.
-    fn enter_named(&mut self, pc: u64, frame: &mut Frame<'_>) -> bool {
-        let Some(jobs) = self.named.get(&pc).cloned() else { return false };
+    /// Does what is to be done for SPECs on the function's entry; true if its return is waited for.
+    fn enter_named(&mut self, frame: &mut Frame<'_>) -> bool {
+        let Some(jobs) = self.named.get(&frame.pc).cloned() else { return false };
         let site = self.call_site(frame.at, Some(frame.pc), frame.m);
         let mut watch = false;
         for number in jobs {

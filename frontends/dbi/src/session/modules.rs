@@ -58,47 +58,45 @@ impl ModuleFile {
     pub(super) fn read(path: &Path, place: Option<&Path>, program: &Path) -> ModuleFile {
         let canonical = path.canonicalize().unwrap_or_else(|_| path.into());
         let is_program = canonical == program;
-        let unknown = Module { path: path.to_string_lossy().into_owned(), build_id: None };
+        let module = Module { path: path.to_string_lossy().into_owned(), build_id: None };
         let path = place.unwrap_or(path);
-        let layout = Layout::read(path).unwrap_or_default();
-        let (mut is_nameless, mut is_c_library, mut python) = (false, false, None);
-        let (module, hooked) = match SymbolFile::open(path) {
-            Ok(file) => {
-                let module = Module { build_id: file.build_id(), ..unknown };
-                let is_static = is_program && !layout.has_interpreter;
-                let library = Library::of(&file, is_static).unwrap_or_default();
-                let mut hooked = hooked(&file, &library).unwrap_or_default();
-                is_c_library = library.is_c_library() && !is_program;
-                python = python::runtime(&file);
-                let is_function =
-                    |symbol: shadowgrind_symbols::Symbol<'_>| symbol.kind == SymbolKind::Function;
-                is_nameless = is_static && !file.symbols().is_ok_and(|mut symbols| symbols.any(is_function));
-                if let Ok(code) = File::open(path) {
-                    let code = Code::new(&code, &layout);
-                    add_wrapped(&mut hooked, &code);
-                    pass_stack_checks(&mut hooked, &code);
-                }
-                (module, hooked)
-            }
-            Err(_) => (unknown, Vec::new()),
-        };
-        let file = ModuleFile {
+        let mut file = ModuleFile {
             canonical,
             is_program,
             module,
-            layout,
-            hooked,
-            is_nameless,
-            is_c_library,
-            python,
+            layout: Layout::read(path).unwrap_or_default(),
+            hooked: Vec::new(),
+            is_nameless: false,
+            is_c_library: false,
+            python: None,
             path: path.into(),
             rounding: OnceLock::new(),
         };
+        if let Ok(symbols) = SymbolFile::open(path) {
+            file.read_symbols(&symbols);
+        }
         if place.is_some() {
             // Later it may not be there.
             file.rounding();
         }
         file
+    }
+
+    /// Notes what the symbols of the file say of it.
+    fn read_symbols(&mut self, file: &SymbolFile) {
+        self.module.build_id = file.build_id();
+        let is_static = self.is_program && !self.layout.has_interpreter;
+        let library = Library::of(file, is_static).unwrap_or_default();
+        self.hooked = hooked(file, &library).unwrap_or_default();
+        self.is_c_library = library.is_c_library() && !self.is_program;
+        self.python = python::runtime(file);
+        let is_function = |symbol: shadowgrind_symbols::Symbol<'_>| symbol.kind == SymbolKind::Function;
+        self.is_nameless = is_static && !file.symbols().is_ok_and(|mut symbols| symbols.any(is_function));
+        if let Ok(code) = File::open(&self.path) {
+            let code = Code::new(&code, &self.layout);
+            add_wrapped(&mut self.hooked, &code);
+            pass_stack_checks(&mut self.hooked, &code);
+        }
     }
 
     /// Tells whether it is a library that belongs to a language, and does for a program what that asks it to.

@@ -116,6 +116,14 @@ impl ParsedInputs {
         (lists || !inputs.is_empty()).then(|| ParsedInputs { inputs, ..ParsedInputs::default() })
     }
 
+    /// SPEC of the number: its place in a text, or its order among all that were parsed.
+    fn spec(&self, parsing: &Parsing) -> String {
+        match parsing.origin {
+            Origin::Known(place) => self.texts.spec(place),
+            Origin::Ambiguous(_) | Origin::Unknown => format!("parsed:{}", parsing.order),
+        }
+    }
+
     /// Inputs that name the number of this order, value and origin.
     fn naming<'a>(&'a self, parsing: &'a Parsing) -> impl Iterator<Item = (usize, f64)> + 'a {
         let names = |input: &&ParsedInput| match &input.spec.target {
@@ -262,31 +270,20 @@ impl State {
         observer: &mut dyn Observer,
         m: &mut dyn Machine,
     ) {
-        let Some(parsed) = &self.parsed else { return };
+        let Some(parsed) = &mut self.parsed else { return };
         let Some(float) = parsing.parse.float(m, parsing.value) else { return };
         if let Some(listing) = &mut self.report.listing {
-            let spec = match parsing.origin {
-                Origin::Known(place) => parsed.texts.spec(place),
-                Origin::Ambiguous(_) | Origin::Unknown => format!("parsed:{}", parsing.order),
-            };
+            let spec = parsed.spec(parsing);
             let (text, with) = (Some(parsing.text.clone()), Some(demangle(&self.names[function].0)));
             listing.push(Entry { spec, text, value: parsing.value, with, site: parsing.site, count: 1 });
         }
         let named: Vec<_> = parsed.naming(parsing).collect();
-        if let (Some(parsed), Origin::Known(place), false) =
-            (&mut self.parsed, &parsing.origin, named.is_empty())
-        {
+        if let (Origin::Known(place), false) = (&parsing.origin, named.is_empty()) {
             parsed.seeded.insert(*place);
         }
         for (number, weight) in named {
-            outputs::seed_all(
-                &mut self.report.inputs[number],
-                &[float],
-                Seed { input: number, weight },
-                &self.moves,
-                observer,
-                m,
-            );
+            let (input, seed) = (&mut self.report.inputs[number], Seed { input: number, weight });
+            outputs::seed_all(input, &[float], seed, &self.moves, observer, m);
         }
         self.warn_of_ambiguous(parsing);
     }

@@ -3,13 +3,23 @@
 use super::config::SessionConfig;
 use super::observer::Observer;
 use super::state::State;
-use shadowgrind_core::findings::Questions;
+use shadowgrind_core::findings::{Answers, Questions};
 use shadowgrind_core::spec::OutputSpec;
 use shadowgrind_reports::gradients::IN_JSON;
 use shadowgrind_reports::target::ReportTarget;
 
 /// Outputs whose gradients are found where none are named.
 const MOST: usize = 64;
+
+/// Gives the outputs that `answers` are about the numbers they have in the report, in place of those in `outputs`.
+fn renumber(answers: &mut Answers, outputs: &[u64]) {
+    let rows = answers.gradients.iter_mut().chain(&mut answers.directions).map(|row| &mut row.output);
+    let shares = answers.budget.iter_mut().map(|share| &mut share.output);
+    for output in rows.chain(shares).chain(&mut answers.jacobian_outputs) {
+        let number = output.and_then(|output| outputs.binary_search(&output).ok());
+        *output = number.map(|number| number as u64);
+    }
+}
 
 impl State {
     /// Asks the shadow what its record says, if it keeps one. `outputs`: the numbers it knows those of the report by.
@@ -21,15 +31,7 @@ impl State {
             return self.warn_of_record(text);
         }
         let Some(mut answers) = observer.answers(&self.questions(config, &outputs)) else { return };
-        let number = |output: Option<u64>| {
-            let number = outputs.binary_search(&output?).ok()?;
-            Some(number as u64)
-        };
-        let rows = answers.gradients.iter_mut().chain(&mut answers.directions).map(|row| &mut row.output);
-        let shares = answers.budget.iter_mut().map(|share| &mut share.output);
-        for output in rows.chain(shares).chain(&mut answers.jacobian_outputs) {
-            *output = number(*output);
-        }
+        renumber(&mut answers, &outputs);
         if let Some(why) = &answers.incomplete {
             self.report.partial = true;
             let text =
@@ -42,6 +44,12 @@ impl State {
                 "{all} outputs depend on an input: gradients of the first {MOST} alone (--output=… chooses)"
             ));
         }
+        self.name_gradient_file(config, &mut answers);
+        self.report.answers = Some(answers);
+    }
+
+    /// Names the file that has all gradients, or says that one should be asked for if they are too many for a report.
+    fn name_gradient_file(&mut self, config: &SessionConfig, answers: &mut Answers) {
         let target = config.reports.files.iter().find(|target| target.is_gradient());
         let path = target.map(|target| target.path(self.report.program.pid, self.destinations.forked));
         answers.gradient_file = path.map(|path| path.display().to_string());
@@ -49,7 +57,6 @@ impl State {
             let text = "these are more numbers than a report is for: --gradient=FILE.npy has them all";
             self.warn_of_left_out(text.to_owned());
         }
-        self.report.answers = Some(answers);
     }
 
     fn questions(&self, config: &SessionConfig, outputs: &[u64]) -> Questions {

@@ -13,8 +13,10 @@ use shadowgrind_core::findings::{Gap, LeftOut, Topic, Wrapped};
 use shadowgrind_core::shadow::Derivatives;
 use shadowgrind_core::site::{Module, Place};
 use shadowgrind_reports::document::{Document, Symbols};
+use shadowgrind_reports::verdict::Verdict;
 use shadowgrind_reports::{suppress, trace};
 use shadowgrind_symbols::SymbolFile;
+use std::fmt::Display;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -32,58 +34,97 @@ impl Session {
         m: Option<&mut dyn Machine>,
         terminal: &mut dyn Write,
     ) -> Option<i32> {
-        let mut state = self.state.lock();
-        self.look_once_more(&mut state, end, observer, m);
-        let is_concerned = self.is_concerned(&state);
+        let state = &mut *self.state.lock();
+        self.look_once_more(state, end, observer, m);
+        let is_concerned = self.is_concerned(state);
         let mut symbols = Files::default();
-        self.warn_at_end(&mut state, &mut symbols, is_concerned);
+        self.sum_up(state, is_concerned, observer, &mut symbols);
+        let not_found = self.not_found(state);
+        if !is_concerned {
+            self.withhold(state, not_found.is_empty());
+        }
+        tell(terminal, self.write_trace(state, observer, &mut symbols));
+        self.judge(state, observer, &mut symbols);
+        if is_concerned {
+            self.confirm(state, &mut symbols);
+        }
+        let verdict = self.write_reports(state, &not_found, &mut symbols, terminal);
+        self.exit_status(state, verdict).filter(|_| matches!(end, ProgramEnd::Exited(_)))
+    }
+}
+
+/// Prints one line for each of these texts.
+fn tell(terminal: &mut dyn Write, texts: impl IntoIterator<Item: Display>) {
+    for text in texts {
+        let _ = writeln!(terminal, "shadowgrind: {text}");
+    }
+}
+
+impl Session {
+    /// Warns of what is known at the end only, and completes the report with what the shadow found.
+    fn sum_up(
+        &self,
+        state: &mut State,
+        is_concerned: bool,
+        observer: &mut dyn Observer,
+        symbols: &mut Files,
+    ) {
+        self.warn_at_end(state, symbols, is_concerned);
         if self.tree.is_first_process() {
             state.count_left(&*self.tree);
         }
         state.tell_sent();
         state.gather(observer, self.config.shadow.is_carried());
-        state.leave_out_writers(&mut symbols);
-        let not_found = self.not_found(&state);
-        if !is_concerned {
-            // Of a program on the way to the one that is meant there is nothing to say.
-            if not_found.is_empty() {
-                state.destinations.terminal = None;
-            }
-            if !self.tree.is_first_process() {
-                state.destinations.files.clear();
-            }
+        state.leave_out_writers(symbols);
+    }
+
+    /// Withholds the reports of a program on the way to the one that is meant: of it there is nothing to say. On the
+    /// terminal there is, unless `all_found`.
+    fn withhold(&self, state: &mut State, all_found: bool) {
+        if all_found {
+            state.destinations.terminal = None;
         }
-        if let Some(error) = self.write_trace(&state, observer, &mut symbols) {
-            let _ = writeln!(terminal, "shadowgrind: {error}");
+        if !self.tree.is_first_process() {
+            state.destinations.files.clear();
         }
+    }
+
+    /// Puts the outputs in order, asks the shadow about those that are to be reported, and takes out what is suppressed.
+    fn judge(&self, state: &mut State, observer: &mut dyn Observer, symbols: &mut Files) {
         state.place_outputs();
         state.list_outputs();
-        let outputs = state.choose_outputs(&self.config.outputs, &mut symbols);
+        let outputs = state.choose_outputs(&self.config.outputs, symbols);
         state.ask(&self.config, outputs, observer);
-        let State { suppressions, report, .. } = &mut *state;
-        suppressions.apply(report, &mut symbols);
+        state.suppressions.apply(&mut state.report, symbols);
         state.warn_of_suppressed();
         state.warn_of_capped(self.config.shadow.confirmed_by());
-        if is_concerned {
-            self.confirm(&mut state, &mut symbols);
-        }
+    }
+
+    /// Writes all reports, and to `terminal` also the warnings and what was `not_found`; the verdict they come to.
+    fn write_reports(
+        &self,
+        state: &mut State,
+        not_found: &[String],
+        symbols: &mut Files,
+        terminal: &mut dyn Write,
+    ) -> Verdict {
         let said = state.report.warnings.len();
         not_found.iter().for_each(|text| state.warn_of_not_found(text));
-        let document = Document::new(&state.report, &mut symbols);
+        let document = Document::new(&state.report, symbols);
         let verdict = document.verdict;
         let written = shadowgrind_reports::write(&document, &state.destinations, terminal);
-        for error in written.err().unwrap_or_default() {
-            let _ = writeln!(terminal, "shadowgrind: {error}");
-        }
-        self.say(&state, said, &mut symbols, terminal);
-        for text in not_found {
-            let _ = writeln!(terminal, "shadowgrind: {text}");
-        }
+        tell(terminal, written.err().unwrap_or_default());
+        self.say(state, said, symbols, terminal);
+        tell(terminal, not_found);
         let _ = terminal.flush();
+        verdict
+    }
+
+    /// The exit status that findings and warnings come to, if they are to count.
+    fn exit_status(&self, state: &State, verdict: Verdict) -> Option<i32> {
         let fails = self.config.fail_on.iter().any(|&concern| verdict.has(concern));
         let is_strict = self.config.strict && !state.report.warnings.is_empty();
-        let status = self.config.error_exitcode.filter(|_| fails).or(is_strict.then_some(STRICT));
-        status.filter(|_| matches!(end, ProgramEnd::Exited(_)))
+        self.config.error_exitcode.filter(|_| fails).or(is_strict.then_some(STRICT))
     }
 }
 
@@ -96,13 +137,7 @@ impl Session {
         observer: &mut dyn Observer,
         m: Option<&mut dyn Machine>,
     ) {
-        match end {
-            ProgramEnd::Exited(status) => state.report.program.exit_code = Some(status),
-            ProgramEnd::Killed(signal) => {
-                state.report.program.signal = Some(signal_name(signal));
-                state.report.partial = true;
-            }
-        }
+        state.note_end(end);
         let Some(m) = m else { return };
         state.find_last_taken(observer, m);
         state.do_all(|job| matches!(job.purpose, Purpose::Sample(_)), observer, m);
@@ -167,37 +202,54 @@ impl Session {
 }
 
 impl State {
+    /// Notes how the program has ended.
+    fn note_end(&mut self, end: ProgramEnd) {
+        match end {
+            ProgramEnd::Exited(status) => self.report.program.exit_code = Some(status),
+            ProgramEnd::Killed(signal) => {
+                self.report.program.signal = Some(signal_name(signal));
+                self.report.partial = true;
+            }
+        }
+    }
+
     /// Completes the report with what is known at the end only.
     fn gather(&mut self, observer: &mut dyn Observer, carries: bool) {
         self.report.findings = observer.findings();
         self.average_shares();
         self.report.settings = observer.settings();
         observer.coverage(&mut self.report.coverage);
-        let left_out = self.left_out.iter().filter(|(_, calls)| *calls > 0);
-        let left_out = left_out.map(|(row, calls)| LeftOut { reason: row.reason, calls: *calls });
-        self.report.coverage.left_out = left_out.collect();
         // Where outputs are named, those are all that matter.
         self.report.coverage.unwatched = if self.printed { self.unwatched.clone() } else { Vec::new() };
         self.report.coverage.instructions = carries.then_some(self.shadowed.len() as u64);
+        self.gather_gaps();
+        self.gather_functions();
+        let decisions = &mut self.report.coverage.decisions;
+        decisions.extend(self.decisions.drain().map(|(_, decided)| decided));
+        decisions.sort_by_key(|decided| (std::cmp::Reverse((decided.at_least, decided.count)), decided.site));
+    }
+
+    /// Reports the instructions without a row in the tables that met shadows, the most frequent first; those whose floats
+    /// were found again do not count.
+    fn gather_gaps(&mut self) {
         for (of, found) in self.taken.found.drain() {
             self.gaps.entry(of).and_modify(|(_, count)| *count = count.saturating_sub(found));
         }
         let met = self.gaps.drain().filter(|(_, (_, count))| *count > 0);
-        let gaps = met.map(|((site, _), (instruction, count))| Gap { instruction, count, site });
-        self.report.coverage.gaps.extend(gaps);
-        self.report
-            .coverage
-            .gaps
-            .sort_by(|a, b| (b.count, &a.instruction, a.site).cmp(&(a.count, &b.instruction, b.site)));
-        self.report.coverage.decisions.extend(self.decisions.drain().map(|(_, decided)| decided));
-        self.report
-            .coverage
-            .decisions
-            .sort_by_key(|decided| (std::cmp::Reverse((decided.at_least, decided.count)), decided.site));
+        let gaps = &mut self.report.coverage.gaps;
+        gaps.extend(met.map(|((site, _), (instruction, count))| Gap { instruction, count, site }));
+        gaps.sort_by(|a, b| (b.count, &a.instruction, a.site).cmp(&(a.count, &b.instruction, b.site)));
+    }
+
+    /// Reports the functions that were called: those taken as one operation, the most frequent first, and those left out.
+    fn gather_functions(&mut self) {
+        let left_out = self.left_out.iter().filter(|(_, calls)| *calls > 0);
+        let left_out = left_out.map(|(row, calls)| LeftOut { reason: row.reason, calls: *calls });
+        self.report.coverage.left_out = left_out.collect();
         let called = self.names.iter().filter(|(_, calls)| *calls > 0);
-        let wrapped = called.map(|(function, calls)| Wrapped { function: function.clone(), calls: *calls });
-        self.report.coverage.wrapped.extend(wrapped);
-        self.report.coverage.wrapped.sort_by(|a, b| (b.calls, &a.function).cmp(&(a.calls, &b.function)));
+        let wrapped = &mut self.report.coverage.wrapped;
+        wrapped.extend(called.map(|(function, calls)| Wrapped { function: function.clone(), calls: *calls }));
+        wrapped.sort_by(|a, b| (b.calls, &a.function).cmp(&(a.calls, &b.function)));
     }
 }
 

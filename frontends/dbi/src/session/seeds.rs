@@ -129,6 +129,22 @@ pub(super) struct Wanted {
     target: Target,
 }
 
+impl Wanted {
+    fn is_seed(&self) -> bool {
+        matches!(self.purpose, Purpose::Seed(..))
+    }
+
+    /// What is to be done with the floats at `place`, at `calls` of a function.
+    fn job(&self, place: Place, when: When, calls: &Calls) -> Job {
+        Job { purpose: self.purpose, place, when, calls: calls.clone(), met: 0 }
+    }
+
+    /// Failure of a SPEC that names something which cannot be followed.
+    fn unsupported(&self, why: &str) -> SpecFailure {
+        SpecFailure::Unsupported { option: self.option.clone(), why: why.to_owned() }
+    }
+}
+
 /// A SPEC that no file so far has, and why.
 #[derive(Debug)]
 pub(super) struct Missing {
@@ -252,52 +268,51 @@ impl Jobs {
     /// Adds what is to be done for a SPEC; nothing if it fails.
     fn add(&mut self, files: &mut Files, wanted: &Wanted) -> Result<(), SpecFailure> {
         let Wanted { option, purpose, target } = wanted;
-        let purpose = *purpose;
-        let unsupported =
-            |why: &str| SpecFailure::Unsupported { option: option.clone(), why: why.to_owned() };
-        let is_seed = matches!(purpose, Purpose::Seed(..));
-        let job = |place, when, calls: &Calls| Job { purpose, place, when, calls: calls.clone(), met: 0 };
-        let (callee, when, calls) = match target {
-            Target::Variable { at, .. } => {
-                (at.as_ref(), if is_seed { When::Entry } else { When::Return }, &Calls::All)
+        match target {
+            Target::Variable { at: None, .. } => self.add_variable(files, wanted),
+            Target::Variable { at: Some(function), .. } => {
+                let when = if wanted.is_seed() { When::Entry } else { When::Return };
+                self.add_calls(files, wanted, function, (when, &Calls::All))
             }
-            Target::Call { function, slot, calls, .. } => (Some(function), moment(*slot, is_seed), calls),
+            Target::Call { function, slot, calls, .. } => {
+                self.add_calls(files, wanted, function, (moment(*slot, wanted.is_seed()), calls))
+            }
             Target::Script { name, subscripts } => {
-                self.scripts.push(ScriptVariable::new(purpose, option, name, subscripts));
-                return Ok(());
+                self.scripts.push(ScriptVariable::new(*purpose, option, name, subscripts));
+                Ok(())
             }
-            Target::Local { scope, variable } => {
-                return self.add_local(files, (option, purpose), (scope, variable));
-            }
-        };
-        let Some(callee) = callee else {
-            let place = files.place(target, None).map_err(|error| error.into_failure(option))?;
-            if is_seed && place.is_through_pointers() {
-                return Err(unsupported(
-                    "this is reached through a pointer that the program sets while it runs: \
-                     write @ and a function that is entered after that",
-                ));
-            }
-            self.all.push(job(place, When::Once, calls));
-            return Ok(());
-        };
-        let (file, functions) = files.functions(callee).map_err(|error| error.into_failure(option))?;
-        let mut places = Vec::new();
-        for found in functions {
-            if found.is_ifunc {
-                return Err(unsupported(
-                    "this function is chosen while the program starts (IFUNC) and cannot be named",
-                ));
-            }
-            let place = files.place(target, Some(Whence { file, address: found.address }));
-            places.push((found.address, place.map_err(|error| error.into_failure(option))?));
+            Target::Local { scope, variable } => self.add_local(files, (option, *purpose), (scope, variable)),
         }
+    }
+
+    /// Adds what is to be done once for a variable: at the start or the end of the program.
+    fn add_variable(&mut self, files: &mut Files, wanted: &Wanted) -> Result<(), SpecFailure> {
+        let place = files.place(&wanted.target, None).map_err(|error| error.into_failure(&wanted.option))?;
+        if wanted.is_seed() && place.is_through_pointers() {
+            return Err(wanted.unsupported(
+                "this is reached through a pointer that the program sets while it runs: \
+                 write @ and a function that is entered after that",
+            ));
+        }
+        self.all.push(wanted.job(place, When::Once, &Calls::All));
+        Ok(())
+    }
+
+    /// Adds what is to be done at `calls` of `function`, on their entry or return.
+    fn add_calls(
+        &mut self,
+        files: &mut Files,
+        wanted: &Wanted,
+        function: &Callee,
+        (when, calls): (When, &Calls),
+    ) -> Result<(), SpecFailure> {
+        let (file, places) = files.places_in(function, wanted)?;
         if places.iter().any(|(_, place)| place.is_on_stack()) && !files.knows(file, &places) {
-            self.assumed.push(option.clone());
+            self.assumed.push(wanted.option.clone());
         }
         for (address, place) in places {
             self.functions.push(Awaited { file, address, job: self.all.len() });
-            self.all.push(job(place, when, calls));
+            self.all.push(wanted.job(place, when, calls));
         }
         Ok(())
     }
@@ -318,6 +333,28 @@ impl Files {
 
     fn of_module(module: &Path, number: usize) -> Result<Files, OpenError> {
         Ok(Files { first: SymbolFile::open(module)?, number, needed: Some(Needed::default()) })
+    }
+
+    /// Places of what is `wanted` in the functions that `callee` means, each with the address of its function, and the number
+    /// of the file they are in.
+    fn places_in(
+        &mut self,
+        callee: &Callee,
+        wanted: &Wanted,
+    ) -> Result<(usize, Vec<(u64, Place)>), SpecFailure> {
+        let failed = |error: NoPlace| error.into_failure(&wanted.option);
+        let (file, functions) = self.functions(callee).map_err(failed)?;
+        let mut places = Vec::new();
+        for Function { address, is_ifunc, .. } in functions {
+            if is_ifunc {
+                return Err(wanted.unsupported(
+                    "this function is chosen while the program starts (IFUNC) and cannot be named",
+                ));
+            }
+            let place = self.place(&wanted.target, Some(Whence { file, address })).map_err(failed)?;
+            places.push((address, place));
+        }
+        Ok((file, places))
     }
 
     /// Tells whether there is debug information of all these functions of a file.

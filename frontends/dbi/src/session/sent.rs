@@ -10,6 +10,7 @@ use super::calls::Calls;
 use super::observer::Observer;
 use super::state::{Session, State};
 use super::tree::{self, Tree};
+use crate::hooks::abi::Float;
 use crate::hooks::machine::{Machine, read_u64};
 use readings::Readings;
 use shadowgrind_core::findings::{Gap, Label, Output, OutputKind, OutputShadow, Value, Written};
@@ -49,23 +50,10 @@ impl Session {
         while address + ALIGNMENT <= memory.end {
             let mut cell = [0; ALIGNMENT as usize];
             m.read_mirror(address, &mut cell);
-            address += ALIGNMENT;
-            if cell == [0; ALIGNMENT as usize] {
-                continue;
-            }
-            let at = address - ALIGNMENT;
-            let next = state.report.outputs.len();
-            let known = state.sent.get(&place).copied();
-            let index = known.map_or(next, |known| state.report.written[known].output);
-            let Some((x, said)) = observer.sent(m, index, site, at) else { continue };
-            let (kind, label, value, position) = (OutputKind::Written, Label::NONE, x.value(), 0);
-            let (badness, notation) = (said.badness(), None);
-            let output = Output { kind, label, value, site, position, said: said.as_deref(), notation };
-            match known {
-                Some(known) => state.sent_again(known, badness, &output),
-                None => state.sent_first(place, &callers, badness, &output),
-            }
-            address = at + (x.format.bytes() as u64).next_multiple_of(ALIGNMENT);
+            let is_shadowed = cell != [0; ALIGNMENT as usize];
+            let sent = is_shadowed.then(|| state.sent_at(address, place, &callers, observer, m)).flatten();
+            let bytes = sent.map_or(ALIGNMENT, |x| x.format.bytes() as u64);
+            address += bytes.next_multiple_of(ALIGNMENT);
         }
     }
 }
@@ -167,6 +155,30 @@ impl State {
         let site = if is_library && !stack.is_empty() { stack.remove(0) } else { site };
         stack.truncate(most);
         (site, stack)
+    }
+
+    /// Makes the float at `address`, which leaves at `place`, part of the output of that place; nothing if there is none with
+    /// a shadow.
+    fn sent_at(
+        &mut self,
+        address: u64,
+        place: Place,
+        callers: &[Site],
+        observer: &mut dyn Observer,
+        m: &mut dyn Machine,
+    ) -> Option<Float> {
+        let (site, _) = place;
+        let known = self.sent.get(&place).copied();
+        let index = known.map_or(self.report.outputs.len(), |known| self.report.written[known].output);
+        let (x, said) = observer.sent(m, index, site, address)?;
+        let (kind, label, value, position) = (OutputKind::Written, Label::NONE, x.value(), 0);
+        let (badness, notation) = (said.badness(), None);
+        let output = Output { kind, label, value, site, position, said: said.as_deref(), notation };
+        match known {
+            Some(known) => self.sent_again(known, badness, &output),
+            None => self.sent_first(place, callers, badness, &output),
+        }
+        Some(x)
     }
 
     /// The first float leaves at a place.

@@ -30,30 +30,18 @@ impl ParsedInputs {
         let has = |span: Option<Span>, n| span.is_none_or(|span| span.contains(n));
         let there: Vec<_> = tokens.filter(|(_, token)| has(place.lines, token.line)).collect();
         let named: Vec<_> = there.iter().filter(|(_, token)| has(place.numbers, token.number)).collect();
-        let within = place.lines.map_or_else(String::new, |at| match at.last - at.first {
-            0 => format!(" in line {}", at.first),
-            _ => format!(" in lines {} to {}", at.first, at.last),
-        });
-        match (there.len(), named.first()) {
-            (0, _) if lines == 0 => NO_TEXT.to_owned(),
-            (0, _) if place.lines.is_some_and(|at| at.first > lines) => {
-                format!("there is no line {}, but {lines} in all", place.lines.map_or(0, |at| at.first))
-            }
-            (0, _) => format!("there is no number{within}"),
-            (1, None) => format!("there is only 1 number{within}"),
-            (count, None) => format!("there are only {count} numbers{within}"),
-            (_, Some((first, token))) => match self.integers.get(first) {
-                Some(reader) => format!(
-                    "{} is read as an integer by {reader}, and an integer has no derivative; {NAME_IT}",
-                    place_of(&place.source, token)
-                ),
-                None => {
-                    let reader = input.name.as_ref().and_then(|source| self.readers.get(source));
-                    let reader = reader.and_then(|&site| name(site));
-                    unparsed(named.iter().all(|(_, token)| token.is_integer), nameless, reader)
-                }
-            },
+        let Some((first, token)) = named.first() else {
+            return too_few(there.len(), place.lines, lines);
+        };
+        if let Some(reader) = self.integers.get(first) {
+            let at = place_of(&place.source, token);
+            return format!(
+                "{at} is read as an integer by {reader}, and an integer has no derivative; {NAME_IT}"
+            );
         }
+        let reader = input.name.as_ref().and_then(|source| self.readers.get(source));
+        let reader = reader.and_then(|&site| name(site));
+        unparsed(named.iter().all(|(_, token)| token.is_integer), nameless, reader)
     }
 
     /// A word on the numbers that `input` names one by one or by columns, and that were not seeded though others were.
@@ -84,6 +72,22 @@ impl ParsedInputs {
 const NO_TEXT: &str = "what was read there is no text";
 /// Bytes at the beginning of a file that are looked at for zeros.
 const BEGINNING: u64 = 1 << 16;
+
+/// Reason why a SPEC's number is not there: a text of so many `lines` has only `count` numbers where it was looked for, in
+/// the lines of `span` or anywhere.
+fn too_few(count: usize, span: Option<Span>, lines: u32) -> String {
+    let within = span.map_or_else(String::new, |at| match at.last - at.first {
+        0 => format!(" in line {}", at.first),
+        _ => format!(" in lines {} to {}", at.first, at.last),
+    });
+    match (count, span) {
+        (0, _) if lines == 0 => NO_TEXT.to_owned(),
+        (0, Some(at)) if at.first > lines => format!("there is no line {}, but {lines} in all", at.first),
+        (0, _) => format!("there is no number{within}"),
+        (1, _) => format!("there is only 1 number{within}"),
+        (count, _) => format!("there are only {count} numbers{within}"),
+    }
+}
 
 /// Reason why nothing was read from `source`, whose path is absolute.
 fn unread(source: &TextSource) -> &'static str {

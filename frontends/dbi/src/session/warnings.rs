@@ -78,40 +78,17 @@ impl Session {
         self.warn_of_unreached_texts(state, symbols);
         state.warn_of_unlisted(symbols);
         self.warn_of_unreached_scripts(state);
-        for option in state.jobs.assumed.clone() {
-            let text = format!(
-                "{option}: without debug information all arguments of the function are taken for scalars; \
-                 a structure that is passed by value before this one would move it"
-            );
-            state.warn(ASSUMED, text);
-        }
+        state.warn_of_assumed_arguments();
         state.warn_of_guessed_formats();
         state.warn_of_ambiguous_outputs();
-        for (option, lines) in state.jobs.partly.clone() {
-            let text = format!(
-                "{option}: from {lines} on it may have a value that the compiler keeps nowhere, in several places, or \
-                 together with that of another variable: left out there"
-            );
-            state.warn(PARTLY, text);
-        }
+        state.warn_of_parts();
         if !is_concerned {
             return;
         }
-        if self.config.shadow.policy().derivatives.is_some()
-            && state.report.inputs.is_empty()
-            && state.report.listing.is_none()
-            && state.shadowed.is_empty()
-            && !state.sets_shadows
-        {
+        if self.config.shadow.policy().derivatives.is_some() && state.is_unseeded() {
             state.warn(NOTHING_SEEDED, "nothing was seeded: every derivative is 0".to_owned());
         }
-        if let Some(program) = state.files.values().find(|file| file.is_nameless) {
-            let text = format!(
-                "{} holds its libraries, and no names: where it prints is not known, nor which functions it calls",
-                program.module.path
-            );
-            state.warn(NAMELESS, text);
-        }
+        state.warn_of_nameless();
         if self.tree.is_first_process() {
             self.warn_of_unfollowed(state);
         }
@@ -136,14 +113,12 @@ impl Session {
     /// Says which outputs that the program has no process of the tree has sampled, in the one that speaks for all.
     fn warn_of_unreached_outputs(&self, state: &mut State) {
         let named = state.sampled();
-        let option = |output: usize| format!("--output={}", state.jobs.labels[output]);
+        let options = |wanted: bool| -> Vec<String> {
+            let named = named.iter().filter(|(_, is_sampled)| *is_sampled == wanted);
+            named.map(|&(output, _)| format!("--output={}", state.jobs.labels[output])).collect()
+        };
         if !self.tree.is_first_process() {
-            let sampled: Vec<String> = named
-                .iter()
-                .filter(|(_, is_sampled)| *is_sampled)
-                .map(|&(output, _)| option(output))
-                .collect();
-            return tree::note(&*self.tree, &sampled, &[]);
+            return tree::note(&*self.tree, &options(true), &[]);
         }
         let elsewhere = tree::all_found(&*self.tree);
         // Why one was missed has been said.
@@ -152,9 +127,9 @@ impl Session {
             warnings
                 .any(|warning| warning.code == MISSED && warning.message.starts_with(&format!("{option}: ")))
         };
-        let unreached = named.iter().filter(|(_, is_sampled)| !is_sampled).map(|&(output, _)| option(output));
-        let unreached = unreached.filter(|option| !elsewhere.contains(option) && !is_said(option));
-        for option in unreached.collect::<Vec<_>>() {
+        let mut unreached = options(false);
+        unreached.retain(|option| !elsewhere.contains(option) && !is_said(option));
+        for option in unreached {
             state.warn(NEVER_SAMPLED, format!("{option} was never reached: nothing was sampled"));
         }
     }
@@ -210,6 +185,47 @@ impl Session {
 }
 
 impl State {
+    /// Says of which functions the arguments are guessed.
+    fn warn_of_assumed_arguments(&mut self) {
+        for option in self.jobs.assumed.clone() {
+            let text = format!(
+                "{option}: without debug information all arguments of the function are taken for scalars; \
+                 a structure that is passed by value before this one would move it"
+            );
+            self.warn(ASSUMED, text);
+        }
+    }
+
+    /// Says of which local variables some assignments are not followed.
+    fn warn_of_parts(&mut self) {
+        for (option, lines) in self.jobs.partly.clone() {
+            let text = format!(
+                "{option}: from {lines} on it may have a value that the compiler keeps nowhere, in several places, or \
+                 together with that of another variable: left out there"
+            );
+            self.warn(PARTLY, text);
+        }
+    }
+
+    /// Warns of a program that holds its libraries, and no names.
+    fn warn_of_nameless(&mut self) {
+        if let Some(program) = self.files.values().find(|file| file.is_nameless) {
+            let text = format!(
+                "{} holds its libraries, and no names: where it prints is not known, nor which functions it calls",
+                program.module.path
+            );
+            self.warn(NAMELESS, text);
+        }
+    }
+
+    /// Tells whether no shadow can have come from anywhere, although nobody has only asked for a list.
+    fn is_unseeded(&self) -> bool {
+        self.report.inputs.is_empty()
+            && self.report.listing.is_none()
+            && self.shadowed.is_empty()
+            && !self.sets_shadows
+    }
+
     /// Says that there are numbers which a list cannot have.
     fn warn_of_unlisted(&mut self, symbols: &mut dyn Symbols) {
         let Some(listed) = self.report.listing.as_ref().map(|listing| listing.listed) else { return };

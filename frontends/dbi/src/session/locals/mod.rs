@@ -57,10 +57,9 @@ impl Jobs {
         let (file, locals) = locals.map_err(|error| failed(error.into()))?;
         let mut found = Found::default();
         for local in &locals {
-            let mut places = Vec::new();
-            for stretch in &local.stretches {
-                places.push(files.reached(file, stretch.variable.clone(), None).map_err(failed)?);
-            }
+            let stretches = local.stretches.iter();
+            let reached = stretches.map(|stretch| files.reached(file, stretch.variable.clone(), None));
+            let places = reached.collect::<Result<Vec<_>, _>>().map_err(failed)?;
             found.add(files.get(file), local, &places, purpose, scope);
         }
         if found.jobs.is_empty() {
@@ -70,6 +69,12 @@ impl Jobs {
         if !found.unreached.is_empty() {
             self.partly.push((option.to_owned(), list(&found.unreached)));
         }
+        self.await_assignments(file, found);
+        Ok(())
+    }
+
+    /// Adds what was found in this file.
+    fn await_assignments(&mut self, file: usize, found: Found) {
         let first = self.all.len();
         self.all.extend(found.jobs);
         let entries = found.entries.into_iter();
@@ -81,7 +86,6 @@ impl Jobs {
             job: first + job,
             before,
         }));
-        Ok(())
     }
 }
 

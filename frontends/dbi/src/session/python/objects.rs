@@ -73,22 +73,7 @@ impl Python {
         if read_u64(m, dictionary + VALUES)? != 0 {
             return Ok(None);
         }
-        let (entries, count, has_hash) = match self.layout.keys {
-            Keys::Counted => {
-                let places = read_u64(m, keys + 8)?;
-                let width = match places {
-                    0..=0xff => 1,
-                    0x100..=0xffff => 2,
-                    0x1_0000..=0xffff_ffff => 4,
-                    _ => 8,
-                };
-                (keys + 40 + width * places, read_u64(m, keys + 32)?, true)
-            }
-            Keys::Logarithmic => {
-                let [bytes, kind] = read_bytes(m, keys + 9)?;
-                (keys + 32 + (1 << (bytes & 63)), read_u64(m, keys + 24)?, kind == 0)
-            }
-        };
+        let (entries, count, has_hash) = self.entries(m, keys)?;
         let size = if has_hash { 24 } else { 16 };
         for entry in (0..count.min(MOST)).map(|index| entries + size * index) {
             let entry = if has_hash { entry + 8 } else { entry };
@@ -98,6 +83,27 @@ impl Python {
             }
         }
         Ok(None)
+    }
+
+    /// Table of entries of the dictionary whose keys are at `keys`: its address, the number of entries, and whether each
+    /// begins with a hash.
+    fn entries(&self, m: &dyn Machine, keys: u64) -> Result<(u64, u64, bool), Unmapped> {
+        match self.layout.keys {
+            Keys::Counted => {
+                let places = read_u64(m, keys + 8)?;
+                let width = match places {
+                    0..=0xff => 1,
+                    0x100..=0xffff => 2,
+                    0x1_0000..=0xffff_ffff => 4,
+                    _ => 8,
+                };
+                Ok((keys + 40 + width * places, read_u64(m, keys + 32)?, true))
+            }
+            Keys::Logarithmic => {
+                let [bytes, kind] = read_bytes(m, keys + 9)?;
+                Ok((keys + 32 + (1 << (bytes & 63)), read_u64(m, keys + 24)?, kind == 0))
+            }
+        }
     }
 
     /// Characters of the string that is the value of `key` in the dictionary at `dictionary`.

@@ -16,6 +16,24 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+impl State {
+    /// Notes that the code of a file is at `range` now, in place of what was there.
+    fn place_code(&mut self, file: &Arc<ModuleFile>, range: Range<u64>, bias: u64) {
+        let module = self.report.sites.add_module(file.module.clone());
+        self.forget(range.start, range.end);
+        self.report.sites.map(range.clone(), module, bias);
+        self.code.push((range, file.clone()));
+        if let Some(runtime) = file.python {
+            self.python = Python::of(&file.canonical, runtime.wrapping_add(bias));
+        }
+        if let Some(reason) = hooks::unwatched(&file.canonical)
+            && !self.unwatched.contains(&reason)
+        {
+            self.unwatched.push(reason);
+        }
+    }
+}
+
 impl Session {
     /// The file `path`, from `file_offset` on, was mapped executable at `start..end`: the addresses there that are
     /// hooked from now on. `place` is where the file can be read, if it has no path any more.
@@ -31,41 +49,47 @@ impl Session {
         let read = || Arc::new(ModuleFile::read(path, place, &self.program));
         let file = state.files.entry(path.to_owned()).or_insert_with(read).clone();
         let bias = file.layout.bias(file_offset, start).unwrap_or(start.wrapping_sub(file_offset));
-        let module = state.report.sites.add_module(file.module.clone());
-        state.forget(start, end);
-        state.report.sites.map(start..end, module, bias);
-        state.code.push((start..end, file.clone()));
-        if let Some(runtime) = file.python {
-            state.python = Python::of(&file.canonical, runtime.wrapping_add(bias));
-        }
-        if let Some(reason) = hooks::unwatched(&file.canonical)
-            && !state.unwatched.contains(&reason)
-        {
-            state.unwatched.push(reason);
-        }
+        state.place_code(&file, start..end, bias);
+        let mut added = self.hook(&mut state, &file, start..end, bias);
+        let found = state.jobs.look_into(&file.canonical, place.unwrap_or(&file.canonical));
+        tree::note(&*self.tree, &found, &[]);
+        self.place_jobs(&mut state, &file, (start..end, bias), &mut added);
+        added.iter().for_each(|&address| self.note(address));
+        added
+    }
+
+    /// Hooks the functions of a file that mean something to this session, as far as they are in `range`: their addresses.
+    fn hook(&self, state: &mut State, file: &ModuleFile, range: Range<u64>, bias: u64) -> Vec<u64> {
         let mut added = Vec::new();
         for function in &file.hooked {
             let address = function.address.wrapping_add(bias);
-            if (start..end).contains(&address) && self.wants(&function.hook, state.printed) {
+            if range.contains(&address) && self.wants(&function.hook, state.printed) {
                 let name = state.name(&function.symbol);
                 let meaning = Meaning { hook: function.hook, name };
                 state.hooked.insert(address, Hooked { meaning, is_resolver: function.is_ifunc });
                 added.push(address);
             }
         }
-        let found = state.jobs.look_into(&file.canonical, place.unwrap_or(&file.canonical));
-        tree::note(&*self.tree, &found, &[]);
-        if let Some(number) = state.jobs.files.iter().position(|path| *path == file.canonical) {
-            let tls_size = file.layout.tls_size().filter(|_| file.is_program);
-            state.load(number, Loaded { bias, tls_size });
-            state.name_functions(number, bias, start..end, &mut added);
-            if !file.is_program && state.jobs.seeds(number) {
-                state.unrun.push((start..end, number));
-                self.awaits_code.store(true, Ordering::Relaxed);
-            }
-        }
-        added.iter().for_each(|&address| self.note(address));
         added
+    }
+
+    /// Tells what SPECs have asked for in a file where it is now, and adds the addresses that are hooked for that.
+    fn place_jobs(
+        &self,
+        state: &mut State,
+        file: &ModuleFile,
+        (range, bias): (Range<u64>, u64),
+        added: &mut Vec<u64>,
+    ) {
+        let number = state.jobs.files.iter().position(|path| *path == file.canonical);
+        let Some(number) = number else { return };
+        let tls_size = file.layout.tls_size().filter(|_| file.is_program);
+        state.load(number, Loaded { bias, tls_size });
+        state.name_functions(number, bias, range.clone(), added);
+        if !file.is_program && state.jobs.seeds(number) {
+            state.unrun.push((range, number));
+            self.awaits_code.store(true, Ordering::Relaxed);
+        }
     }
 
     fn wants(&self, hook: &Hook, printed: bool) -> bool {

@@ -46,17 +46,7 @@ impl State {
         if self.report.outputs.depend_on_inputs() {
             return;
         }
-        let mut overwritten = Vec::new();
-        for job in self.jobs.all.iter().filter(|job| job.when == When::Once) {
-            let (Purpose::Seed(input, _), Ok(floats)) = (job.purpose, job.place.floats(m, &self.loaded, &[]))
-            else {
-                continue;
-            };
-            if self.report.inputs[input].count > 0 && !floats.iter().any(|&x| observer.is_shadowed(m, x)) {
-                overwritten.push(input);
-            }
-        }
-        overwritten.dedup();
+        let mut overwritten = self.bare_inputs(observer, m);
         let known = &self.report.coverage.overwritten;
         overwritten
             .retain(|&input| !known.iter().any(|seeds| seeds.input == input && seeds.floats == seeds.of));
@@ -68,5 +58,21 @@ impl State {
             );
             self.warn(OVERWRITTEN, text);
         }
+    }
+
+    /// Numbers of the inputs that were seeded at the start and whose floats carry no shadow now.
+    fn bare_inputs(&self, observer: &mut dyn Observer, m: &mut dyn Machine) -> Vec<usize> {
+        let mut bare = Vec::new();
+        for job in self.jobs.all.iter().filter(|job| job.when == When::Once) {
+            let (Purpose::Seed(input, _), Ok(floats)) = (job.purpose, job.place.floats(m, &self.loaded, &[]))
+            else {
+                continue;
+            };
+            if self.report.inputs[input].count > 0 && !floats.iter().any(|&x| observer.is_shadowed(m, x)) {
+                bare.push(input);
+            }
+        }
+        bare.dedup();
+        bare
     }
 }
