@@ -98,6 +98,14 @@ pub(crate) fn table(document: &Document<'_>) -> Option<Table> {
     (!arrays.is_empty()).then(|| Table { columns: columns(&heads), rows: rows.collect() })
 }
 
+/// Number of `label` among `known`, of which it becomes the last if it is new.
+fn number_of(label: Label, known: &mut Vec<Label>) -> usize {
+    known.iter().position(|other| *other == label).unwrap_or_else(|| {
+        known.push(label);
+        known.len() - 1
+    })
+}
+
 /// Writes all outputs of the report to `out` as one array of records, in the report's order. `spec` is the number of the SPEC,
 /// of those that name floats by where the program has them in the order in which these left first, from 0; −1 for other
 /// outputs. `value` is the float; then comes what the shadow says of it.
@@ -110,15 +118,8 @@ pub(crate) fn write(document: &Document<'_>, out: &mut dyn Write) -> io::Result<
     gradients::write_head(&format!("[('spec', '<i8'){fields}]"), &format!("({},)", outputs.len()), out)?;
     let mut specs: Vec<Label> = Vec::new();
     for (_, output) in outputs.iter() {
-        let spec = if output.kind == OutputKind::Spec {
-            let known = specs.iter().position(|label| *label == output.label);
-            known.unwrap_or_else(|| {
-                specs.push(output.label);
-                specs.len() - 1
-            }) as i64
-        } else {
-            -1
-        };
+        let is_spec = output.kind == OutputKind::Spec;
+        let spec = if is_spec { number_of(output.label, &mut specs) as i64 } else { -1 };
         out.write_all(&spec.to_le_bytes())?;
         let numbers = [output.value.to_f64()].into_iter().chain(said_of(&output, said.len()));
         for number in numbers {

@@ -61,6 +61,25 @@ pub struct Compared {
     pub why: Option<&'static str>,
 }
 
+impl Compared {
+    /// Cells of its row in a table.
+    fn cells(&self) -> [String; 8] {
+        let text = |x: Number| words::float(Value::from(x.0));
+        let error = |x: Number| if x.0.is_finite() { format!("{:.0e}", x.0) } else { "?".to_owned() };
+        let verdict = self.verdict.word();
+        [
+            self.output.to_string(),
+            self.moved.clone(),
+            text(self.value),
+            text(self.derivative),
+            text(self.difference),
+            error(self.error),
+            self.why.map_or(verdict.to_owned(), |why| format!("{verdict}: {why}")),
+            self.place.clone(),
+        ]
+    }
+}
+
 /// Product of an output's gradient with a direction, and the derivative in that direction.
 #[derive(Clone, Debug, Serialize)]
 pub struct Product {
@@ -194,23 +213,10 @@ impl Check {
     fn write_table(&self, out: &mut dyn Write) -> io::Result<()> {
         let mut rows: Vec<&Compared> = self.compared.iter().collect();
         rows.sort_by_key(|row| row.verdict);
-        let text = |x: Number| words::float(Value::from(x.0));
-        let error = |x: Number| if x.0.is_finite() { format!("{:.0e}", x.0) } else { "?".to_owned() };
-        let cells = |row: &&Compared| -> [String; 8] {
-            [
-                row.output.to_string(),
-                row.moved.clone(),
-                text(row.value),
-                text(row.derivative),
-                text(row.difference),
-                error(row.error),
-                row.why.map_or(row.verdict.word().to_owned(), |why| format!("{}: {why}", row.verdict.word())),
-                row.place.clone(),
-            ]
-        };
         let titles =
             ["output", "moved", "value", "derivative", "difference", "±", "", "where"].map(str::to_owned);
-        let shown: Vec<_> = std::iter::once(titles).chain(rows.iter().take(ROWS).map(cells)).collect();
+        let rows_shown = rows.iter().take(ROWS).map(|row| row.cells());
+        let shown: Vec<_> = std::iter::once(titles).chain(rows_shown).collect();
         let width = |column: usize| shown.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
         for row in &shown {
             let cells = row.iter().enumerate().map(|(column, cell)| {

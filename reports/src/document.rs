@@ -50,28 +50,10 @@ impl<'a> Document<'a> {
         for cause in &mut causes {
             cause.script = report.script_line(cause.finding.site).map(Place::from);
         }
-        let sets: Vec<_> = causes.iter().map(|cause| &cause.finding.outputs).collect();
-        let suppressed = report.suppressed.iter().map(|finding| &finding.outputs);
-        let suppressed = suppressed.fold(IndexSet::new(), |all, set| all.union(set));
-        let outputs = Folded::new(&report.outputs, &sets, &suppressed);
+        let outputs = folded(report, &causes);
         let verdict = Verdict::of(report, &causes, &outputs);
-        for series in &outputs.series {
-            places.get(series.site);
-        }
-        for share in report.answers.iter().flat_map(|answers| &answers.budget) {
-            places.get(share.site);
-        }
-        let coverage = &report.coverage;
-        let gaps = coverage.gaps.iter().map(|gap| gap.site);
-        let decisions = coverage.decisions.iter().map(|decided| decided.site);
-        let listed = report.listing.iter().flat_map(|listing| &listing.entries).map(|entry| entry.site);
-        let exhausted = coverage.exhausted.iter().map(|exhausted| exhausted.site);
-        let callers =
-            causes.iter().filter_map(|cause| report.stacks.get(&cause.finding.site)).flatten().copied();
-        let overwritten = coverage.overwritten.iter().map(|seeds| seeds.site);
-        let senders = report.written.iter().flat_map(|written| &written.callers).copied();
-        let callers = callers.chain(senders).chain(report.output_stacks.sites());
-        for site in gaps.chain(decisions).chain(exhausted).chain(listed).chain(callers).chain(overwritten) {
+        let series = outputs.series.iter().map(|series| series.site);
+        for site in series.chain(answered(report)).chain(covered(report)).chain(callers(report, &causes)) {
             places.get(site);
         }
         let Places { symbols, known, .. } = places;
@@ -231,6 +213,38 @@ impl Section {
 }
 
 /// Places by site, each asked for once.
+/// The report's outputs, folded by the causes that reached them.
+fn folded(report: &Report, causes: &[Cause]) -> Folded {
+    let sets: Vec<_> = causes.iter().map(|cause| &cause.finding.outputs).collect();
+    let suppressed = report.suppressed.iter().map(|finding| &finding.outputs);
+    let suppressed = suppressed.fold(IndexSet::new(), |all, set| all.union(set));
+    Folded::new(&report.outputs, &sets, &suppressed)
+}
+
+/// Sites in the answers to what was asked: of shares in a budget, and of what a list has.
+fn answered(report: &Report) -> impl Iterator<Item = Site> {
+    let shares = report.answers.iter().flat_map(|answers| &answers.budget).map(|share| share.site);
+    let listed = report.listing.iter().flat_map(|listing| &listing.entries).map(|entry| entry.site);
+    shares.chain(listed)
+}
+
+/// Sites in the report's coverage.
+fn covered(report: &Report) -> impl Iterator<Item = Site> {
+    let coverage = &report.coverage;
+    let gaps = coverage.gaps.iter().map(|gap| gap.site);
+    let decisions = coverage.decisions.iter().map(|decided| decided.site);
+    let exhausted = coverage.exhausted.iter().map(|exhausted| exhausted.site);
+    let overwritten = coverage.overwritten.iter().map(|seeds| seeds.site);
+    gaps.chain(decisions).chain(exhausted).chain(overwritten)
+}
+
+/// Sites of the calls that led to causes and outputs.
+fn callers(report: &Report, causes: &[Cause]) -> impl Iterator<Item = Site> {
+    let of_causes = causes.iter().filter_map(|cause| report.stacks.get(&cause.finding.site)).flatten();
+    let senders = report.written.iter().flat_map(|written| &written.callers);
+    of_causes.chain(senders).copied().chain(report.output_stacks.sites())
+}
+
 struct Places<'a, 'b> {
     report: &'a Report,
     symbols: &'b mut dyn Symbols,

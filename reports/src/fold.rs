@@ -219,24 +219,29 @@ impl Folding<'_> {
             }
             if due == index {
                 any = true;
-                let digits = match output.said {
-                    OutputShadow::Error { correct_digits, .. } if !correct_digits.is_nan() => {
-                        Some(f64::from(correct_digits))
-                    }
-                    _ => None,
-                };
-                let reached = &mut self.folded.reached[set];
-                let slot = *self.slot_of.entry((set, series)).or_insert(reached.len());
-                match reached.get_mut(slot) {
-                    Some(reach) => {
-                        reach.count += 1;
-                        reach.digits = [reach.digits, digits].into_iter().flatten().reduce(f64::min);
-                    }
-                    None => reached.push(Reach { series, count: 1, digits }),
-                }
+                self.count(set, series, output);
             }
         }
         any
+    }
+
+    /// Counts an output of `series` among those that the cause of this number reached.
+    fn count(&mut self, set: usize, series: usize, output: &Output<'_>) {
+        let digits = match output.said {
+            OutputShadow::Error { correct_digits, .. } if !correct_digits.is_nan() => {
+                Some(f64::from(correct_digits))
+            }
+            _ => None,
+        };
+        let reached = &mut self.folded.reached[set];
+        let slot = *self.slot_of.entry((set, series)).or_insert(reached.len());
+        match reached.get_mut(slot) {
+            Some(reach) => {
+                reach.count += 1;
+                reach.digits = [reach.digits, digits].into_iter().flatten().reduce(f64::min);
+            }
+            None => reached.push(Reach { series, count: 1, digits }),
+        }
     }
 }
 

@@ -73,22 +73,7 @@ pub(crate) fn table(document: &Document<'_>, answers: &Answers) -> Table {
     let outputs: HashMap<u64, Output<'_>> = document.report.outputs.iter().collect();
     let rows = answers.gradients.iter().map(|row| {
         let output = row.output.and_then(|index| outputs.get(&index));
-        let title = row.output.map_or("sum".to_owned(), |index| index.to_string());
-        let value = output.map_or(String::new(), |output| float(output.value));
-        let label = output.and_then(|output| document.report.outputs.label_text(output.label));
-        let place = output.and_then(|output| whereabouts(document.place(output.site)));
-        let [names, numbers] = largest(document, answers, row);
-        let mut title = Cell::text(title);
-        title.lines.extend(label.map(Line::from));
-        let place = place.unwrap_or_else(|| "at the end".to_owned());
-        vec![
-            title,
-            Cell::text(value),
-            Cell::text(float(norm(&row.values).into())),
-            names,
-            numbers,
-            Cell::text(place),
-        ]
+        cells(document, answers, row, output)
     });
     let columns = columns(&[
         ("output", true),
@@ -101,12 +86,25 @@ pub(crate) fn table(document: &Document<'_>, answers: &Answers) -> Table {
     Table { columns, rows: rows.collect() }
 }
 
-/// The largest components of a row, NaN first: names and numbers. Components that are zero are counted, not named.
-fn largest(document: &Document<'_>, answers: &Answers, row: &Row) -> [Cell; 2] {
-    let mut order: Vec<usize> = (0..row.values.len()).filter(|&n| row.values[n] != 0.0).collect();
-    let (smaller, zero) = (order.len().saturating_sub(LARGEST), row.values.len() - order.len());
+/// Cells of a row, which is the gradient of `output`, or of the sum of all.
+fn cells(document: &Document<'_>, answers: &Answers, row: &Row, output: Option<&Output<'_>>) -> Vec<Cell> {
+    let mut title = Cell::text(row.output.map_or("sum".to_owned(), |index| index.to_string()));
+    let label = output.and_then(|output| document.report.outputs.label_text(output.label));
+    title.lines.extend(label.map(Line::from));
+    let value = output.map_or(String::new(), |output| float(output.value));
+    let norm = float(norm(&row.values).into());
+    let [names, numbers] = largest(document, answers, row);
+    let place = output.and_then(|output| whereabouts(document.place(output.site)));
+    let place = place.unwrap_or_else(|| "at the end".to_owned());
+    vec![title, Cell::text(value), Cell::text(norm), names, numbers, Cell::text(place)]
+}
+
+/// Numbers of the largest of `values`, NaN first, and counts of those that are smaller, and zero.
+fn ranked(values: &[f64]) -> (Vec<usize>, usize, usize) {
+    let mut order: Vec<usize> = (0..values.len()).filter(|&n| values[n] != 0.0).collect();
+    let (smaller, zero) = (order.len().saturating_sub(LARGEST), values.len() - order.len());
     let size = |&n: &usize| {
-        let size = row.values[n].abs();
+        let size = values[n].abs();
         if size.is_nan() { f64::INFINITY } else { size }
     };
     let shown = LARGEST.min(order.len());
@@ -115,6 +113,12 @@ fn largest(document: &Document<'_>, answers: &Answers, row: &Row) -> [Cell; 2] {
     }
     order.truncate(shown);
     order.sort_by(|a, b| size(b).total_cmp(&size(a)).then(a.cmp(b)));
+    (order, smaller, zero)
+}
+
+/// The largest components of a row, NaN first: names and numbers. Components that are zero are counted, not named.
+fn largest(document: &Document<'_>, answers: &Answers, row: &Row) -> [Cell; 2] {
+    let (order, smaller, zero) = ranked(&row.values);
     let mut names = Cell::default();
     let mut numbers = Cell::default();
     for n in order {
@@ -209,6 +213,17 @@ pub(crate) fn write_head(kind: &str, shape: &str, out: &mut dyn Write) -> io::Re
     out.write_all(head.as_bytes())
 }
 
+/// Rows and columns of an array whose shape, in parentheses, is the first thing in `text`; nothing if it has no such.
+fn shape(text: &str) -> Option<(usize, usize)> {
+    let sizes = text.split(['(', ')']).nth(1)?.split(',').map(str::trim);
+    let sizes = sizes.filter(|size| !size.is_empty()).map(|size| size.parse().ok());
+    match sizes.collect::<Option<Vec<usize>>>()?[..] {
+        [rows] => Some((rows, 1)),
+        [rows, columns] => Some((rows, columns)),
+        _ => None,
+    }
+}
+
 /// Columns of the array of doubles in numpy's file `bytes`, one-dimensional or two-dimensional; the reason why it is none.
 pub fn read_columns(bytes: &[u8]) -> Result<Vec<Vec<f64>>, &'static str> {
     const NONE: &str = "not a numpy file of doubles in one or two dimensions";
@@ -221,14 +236,7 @@ pub fn read_columns(bytes: &[u8]) -> Result<Vec<Vec<f64>>, &'static str> {
     let head = bytes.get(10..length).and_then(|head| std::str::from_utf8(head).ok()).ok_or(NONE)?;
     let after = |key: &str| head.split(key).nth(1);
     let by_columns = after("'fortran_order':").ok_or(NONE)?.trim_start().starts_with("True");
-    let shape = after("'shape':").and_then(|rest| rest.split(['(', ')']).nth(1)).ok_or(NONE)?;
-    let shape = shape.split(',').map(str::trim).filter(|size| !size.is_empty()).map(str::parse);
-    let shape: Vec<usize> = shape.collect::<Result<_, _>>().map_err(|_| NONE)?;
-    let (rows, columns) = match shape[..] {
-        [rows] => (rows, 1),
-        [rows, columns] => (rows, columns),
-        _ => return Err(NONE),
-    };
+    let (rows, columns) = after("'shape':").and_then(shape).ok_or(NONE)?;
     let (words, rest) = bytes[length..].as_chunks();
     if !head.contains("'<f8'") || !rest.is_empty() || Some(words.len()) != rows.checked_mul(columns) {
         return Err(NONE);

@@ -261,47 +261,55 @@ fn finding<'a>(document: &'a Document<'_>, cause: &'a Cause) -> wire::Finding<'a
     }
 }
 
-fn coverage<'a>(document: &'a Document<'_>) -> wire::Coverage<'a> {
-    let coverage = &document.report.coverage;
-    let wrapped = coverage
-        .wrapped
-        .iter()
-        .map(|wrapped| wire::Wrapped { function: Cow::from(&wrapped.function), calls: wrapped.calls });
-    let left_out = coverage.left_out.iter();
-    let left_out = left_out.map(|left| wire::LeftOut { reason: left.reason.into(), calls: left.calls });
-    let gaps = coverage.gaps.iter().map(|gap| wire::Gap {
-        instruction: Cow::from(&gap.instruction),
-        count: gap.count,
-        site: place(document, gap.site),
-    });
-    let exhausted = coverage.exhausted.iter().map(|exhausted| wire::Exhausted {
-        operation: exhausted.operation.into(),
-        count: exhausted.count,
-        site: place(document, exhausted.site),
-    });
-    let decisions = coverage.decisions.iter().map(|decided| wire::Decided {
-        count: decided.count,
-        equal: decided.equal,
-        at_least: decided.at_least,
-        site: place(document, decided.site),
-    });
-    let overwritten = coverage.overwritten.iter().map(|seeds| wire::Overwritten {
+fn wrapped(wrapped: &findings::Wrapped) -> wire::Wrapped<'_> {
+    wire::Wrapped { function: Cow::from(&wrapped.function), calls: wrapped.calls }
+}
+
+fn left_out(left: &findings::LeftOut) -> wire::LeftOut<'_> {
+    wire::LeftOut { reason: left.reason.into(), calls: left.calls }
+}
+
+fn gap<'a>(document: &'a Document<'_>, gap: &'a findings::Gap) -> wire::Gap<'a> {
+    let instruction = Cow::from(&gap.instruction);
+    wire::Gap { instruction, count: gap.count, site: place(document, gap.site) }
+}
+
+fn exhausted<'a>(document: &'a Document<'_>, result: &'a findings::Exhausted) -> wire::Exhausted<'a> {
+    let operation = result.operation.into();
+    wire::Exhausted { operation, count: result.count, site: place(document, result.site) }
+}
+
+fn decided<'a>(document: &'a Document<'_>, decision: &findings::Decided) -> wire::Decided<'a> {
+    wire::Decided {
+        count: decision.count,
+        equal: decision.equal,
+        at_least: decision.at_least,
+        site: place(document, decision.site),
+    }
+}
+
+fn overwritten<'a>(document: &'a Document<'_>, seeds: &findings::OverwrittenSeeds) -> wire::Overwritten<'a> {
+    wire::Overwritten {
         input: document.input(seeds.input).into(),
         floats: seeds.floats,
         of: seeds.of,
         at_least: seeds.at_least,
         site: place(document, seeds.site),
-    });
+    }
+}
+
+fn coverage<'a>(document: &'a Document<'_>) -> wire::Coverage<'a> {
+    let coverage = &document.report.coverage;
     wire::Coverage {
         operations: coverage.operations,
         instructions: coverage.instructions,
-        wrapped: wrapped.collect(),
-        left_out: left_out.collect(),
+        wrapped: coverage.wrapped.iter().map(wrapped).collect(),
+        left_out: coverage.left_out.iter().map(left_out).collect(),
         unwatched: coverage.unwatched.iter().map(|&reason| reason.into()).collect(),
-        gaps: gaps.collect(),
-        decisions: decisions.collect(),
-        overwritten: overwritten.collect(),
-        exhausted: exhausted.collect(),
+        gaps: coverage.gaps.iter().map(|lost| gap(document, lost)).collect(),
+        decisions: coverage.decisions.iter().map(|decision| decided(document, decision)).collect(),
+        overwritten: coverage.overwritten.iter().map(|seeds| overwritten(document, seeds)).collect(),
+        exhausted: coverage.exhausted.iter().map(|result| exhausted(document, result)).collect(),
         unexplained: Some(coverage.unexplained).filter(|&outputs| outputs > 0),
     }
 }

@@ -41,9 +41,32 @@ pub fn rank<'a>(
     mut place: impl FnMut(Site) -> Place,
     script: impl Fn(Site) -> Option<&'a ScriptLine>,
 ) -> Vec<Cause> {
+    let (merged, index_of_site) = merged(findings, &mut place, script);
+    let roots = roots(&merged, &index_of_site);
+    let mut order: Vec<usize> = (0..merged.len()).collect();
+    let classes = classes(&merged, &roots);
+    order.sort_by(|&a, &b| classes[a].cmp(&classes[b]).then_with(|| compare(&merged[a], &merged[b])));
+    let mut causes = in_order(&merged, &roots, &order);
+    for at in 0..causes.len() {
+        if let Some(cause) = causes[at].cause {
+            causes[cause].symptoms.push(at);
+        }
+    }
+    causes
+}
+
+/// Numbers of findings, by the sites they are at.
+type Numbers = HashMap<Site, Vec<usize>>;
+
+/// Findings about the same operation as one, each with its place, and the numbers of those at each site.
+fn merged<'a>(
+    findings: &[Finding],
+    place: &mut dyn FnMut(Site) -> Place,
+    script: impl Fn(Site) -> Option<&'a ScriptLine>,
+) -> (Vec<(Finding, Place)>, Numbers) {
     let mut merged: Vec<(Finding, Place)> = Vec::new();
     let mut index_of: HashMap<Operation, usize> = HashMap::new();
-    let mut index_of_site: HashMap<Site, Vec<usize>> = HashMap::new();
+    let mut index_of_site = Numbers::new();
     for finding in findings {
         let place = place(finding.site);
         let next = merged.len();
@@ -55,24 +78,19 @@ pub fn rank<'a>(
             None => merged.push((finding.clone(), place)),
         }
     }
-    let roots = roots(&merged, &index_of_site);
-    let mut order: Vec<usize> = (0..merged.len()).collect();
-    let classes = classes(&merged, &roots);
-    order.sort_by(|&a, &b| classes[a].cmp(&classes[b]).then_with(|| compare(&merged[a], &merged[b])));
+    (merged, index_of_site)
+}
+
+/// Causes in this `order` of the findings, each put under its root.
+fn in_order(merged: &[(Finding, Place)], roots: &[Option<usize>], order: &[usize]) -> Vec<Cause> {
     let mut position = vec![0; order.len()];
     order.iter().enumerate().for_each(|(at, &index)| position[index] = at);
-    let mut causes: Vec<Cause> = Vec::with_capacity(order.len());
-    for (at, &index) in order.iter().enumerate() {
+    let cause = |(at, &index): (usize, &usize)| {
         let (finding, place) = merged[index].clone();
         let cause = roots[index].map(|root| position[root]);
-        causes.push(Cause { rank: at + 1, finding, place, script: None, symptoms: Vec::new(), cause });
-    }
-    for at in 0..causes.len() {
-        if let Some(cause) = causes[at].cause {
-            causes[cause].symptoms.push(at);
-        }
-    }
-    causes
+        Cause { rank: at + 1, finding, place, script: None, symptoms: Vec::new(), cause }
+    };
+    order.iter().enumerate().map(cause).collect()
 }
 
 /// Identity of a finding: an operation of a source line. Without a line it is the operation of a function, without a
@@ -139,7 +157,7 @@ fn spread(a: (u64, Option<Spread>), b: (u64, Option<Spread>)) -> Option<Spread> 
 
 /// For each finding that is a consequence of others, the one it is put under: the first in order, and no consequence
 /// itself, so that nothing is two levels deep or in a circle.
-fn roots(merged: &[(Finding, Place)], index_of_site: &HashMap<Site, Vec<usize>>) -> Vec<Option<usize>> {
+fn roots(merged: &[(Finding, Place)], index_of_site: &Numbers) -> Vec<Option<usize>> {
     let causes = |index: usize| {
         let sites = merged[index].0.causes.iter();
         sites

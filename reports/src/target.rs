@@ -147,23 +147,7 @@ impl ReportTarget {
         let Some(name) = self.file.to_str().filter(|_| name.contains('%')) else {
             return if forked { with_pid(&self.file, pid) } else { self.file.clone() };
         };
-        let mut path = String::new();
-        let mut own = false;
-        let mut chars = name.chars().peekable();
-        while let Some(c) = chars.next() {
-            match (c, chars.peek()) {
-                ('%', Some('p')) => {
-                    own = true;
-                    path.push_str(&pid.to_string());
-                    chars.next();
-                }
-                ('%', Some('%')) => {
-                    path.push('%');
-                    chars.next();
-                }
-                _ => path.push(c),
-            }
-        }
+        let (path, own) = expanded(name, pid);
         let path = PathBuf::from(path);
         if forked && !own { with_pid(&path, pid) } else { path }
     }
@@ -218,6 +202,28 @@ fn to_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) ->
 /// Writes what there is if the shadow has kept a record.
 fn with_answers(document: &Document<'_>, write: impl FnOnce(&Answers) -> io::Result<()>) -> io::Result<()> {
     document.report.answers.as_ref().map_or(Ok(()), write)
+}
+
+/// The name with `pid` for `%p`, and `%` for `%%`; true if it has the former.
+fn expanded(name: &str, pid: u32) -> (String, bool) {
+    let mut path = String::new();
+    let mut own = false;
+    let mut chars = name.chars().peekable();
+    while let Some(c) = chars.next() {
+        match (c, chars.peek()) {
+            ('%', Some('p')) => {
+                own = true;
+                path.push_str(&pid.to_string());
+                chars.next();
+            }
+            ('%', Some('%')) => {
+                path.push('%');
+                chars.next();
+            }
+            _ => path.push(c),
+        }
+    }
+    (path, own)
 }
 
 fn with_pid(path: &Path, pid: u32) -> PathBuf {

@@ -124,9 +124,8 @@ impl Page<'_, '_> {
 
     fn gradients(&mut self, answers: &Answers) -> io::Result<()> {
         if let Some(jacobian) = &answers.jacobian {
-            let (entries, rows) =
-                (words::count(jacobian.entries(), "derivative"), jacobian.rows.len() as u64);
-            let of = words::count(rows, "output");
+            let entries = words::count(jacobian.entries(), "derivative");
+            let of = words::count(jacobian.rows.len() as u64, "output");
             self.section(&format!("{entries} other than zero, of {of}, in the file"))?;
         }
         let rows = words::count(answers.gradients.len() as u64, "output");
@@ -142,6 +141,11 @@ impl Page<'_, '_> {
         if let Some(text) = gradients::others(self.document, answers) {
             self.paragraph("  ", &text)?;
         }
+        self.directions(answers)
+    }
+
+    /// Writes what else the record of the run was asked: derivatives in directions, and the budget of rounding errors.
+    fn directions(&mut self, answers: &Answers) -> io::Result<()> {
         if !answers.directions.is_empty() {
             self.section("Derivatives in the directions given")?;
             self.table(gradients::directions(answers))?;
@@ -270,24 +274,13 @@ fn laid_out(table: &Table, style: Style) -> String {
     let mut text = comfy_table::Table::new();
     text.load_style(LOOK).set_content_arrangement(ContentArrangement::Disabled);
     text.set_header(table.columns.iter().map(|column| column.title));
-    let last = table.columns.len().saturating_sub(1);
-    let names = table.columns.iter().position(|column| column.title == tables::NAMES);
-    let fixed: usize =
-        (0..last).filter(|&column| Some(column) != names).map(|column| widest(table, column) + GAP).sum();
-    let room = usize::from(style.width).saturating_sub(fixed + GAP);
-    let name = room.saturating_sub(PLACE + GAP).clamp(tables::NAMES.len(), NAME);
-    let name = names.map_or(0, |column| widest(table, column).min(name));
-    let room = room.saturating_sub(names.map_or(0, |_| name + GAP)).max(PLACE);
+    let room = Room::of(table, usize::from(style.width));
     for row in &table.rows {
         let has_wrong =
             |at: usize| row.iter().any(|cell| cell.lines.get(at).is_some_and(|l| !l.wrong.is_empty()));
         let cells = row.iter().enumerate().map(|(column, cell)| {
             let lines = if style.color { coloured(&cell.lines) } else { underlined(&cell.lines, has_wrong) };
-            match column {
-                _ if column == last => each_fitted(&lines, room),
-                _ if Some(column) == names => end_of(&lines, name),
-                _ => lines,
-            }
+            room.fitted(column, lines)
         });
         text.add_row(cells);
     }
@@ -299,6 +292,42 @@ fn laid_out(table: &Table, style: Style) -> String {
     }
     let text = text.trim_fmt().replace(HELD, " ");
     if style.color { with_colours(&text) } else { text }
+}
+
+/// Columns of a table that give way, and the characters they have room for.
+struct Room {
+    /// The column of names, if there is one.
+    names: Option<usize>,
+    /// Characters of a name.
+    name: usize,
+    /// The last column.
+    last: usize,
+    /// Characters of a place, which is in the last column.
+    place: usize,
+}
+
+impl Room {
+    /// Room that the other columns of `table` leave in so many.
+    fn of(table: &Table, width: usize) -> Room {
+        let last = table.columns.len().saturating_sub(1);
+        let names = table.columns.iter().position(|column| column.title == tables::NAMES);
+        let others = (0..last).filter(|&column| Some(column) != names);
+        let fixed: usize = others.map(|column| widest(table, column) + GAP).sum();
+        let room = width.saturating_sub(fixed + GAP);
+        let name = room.saturating_sub(PLACE + GAP).clamp(tables::NAMES.len(), NAME);
+        let name = names.map_or(0, |column| widest(table, column).min(name));
+        let place = room.saturating_sub(names.map_or(0, |_| name + GAP)).max(PLACE);
+        Room { names, name, last, place }
+    }
+
+    /// The `lines` of a cell, as far as there is room for them.
+    fn fitted(&self, column: usize, lines: String) -> String {
+        match column {
+            _ if column == self.last => each_fitted(&lines, self.place),
+            _ if Some(column) == self.names => end_of(&lines, self.name),
+            _ => lines,
+        }
+    }
 }
 
 /// The end of a text before a number.

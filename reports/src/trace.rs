@@ -45,18 +45,7 @@ pub fn write(
     symbols: &mut dyn Symbols,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let mut numbers: HashMap<Site, u32> = HashMap::new();
-    let mut places = Vec::new();
-    for record in traced {
-        numbers.entry(record.site).or_insert_with(|| {
-            let identity = sites.get(record.site);
-            let identity =
-                identity.map_or(String::new(), |(module, offset)| format!("{}+{offset:#x}", module.path));
-            let name = words::or_unknown(words::whereabouts(&place(sites, symbols, record.site)));
-            places.push(format!("{identity}\t{name}"));
-            places.len() as u32 - 1
-        });
-    }
+    let (places, numbers) = numbered(traced, sites, symbols);
     out.write_all(MAGIC)?;
     out.write_all(&(places.len() as u32).to_le_bytes())?;
     for place in &places {
@@ -72,6 +61,38 @@ pub fn write(
     Ok(())
 }
 
+/// Places of what was `traced`, each as [`Trace::places`] has it, and the number of each site among them.
+fn numbered(
+    traced: &[Traced],
+    sites: &SiteTable,
+    symbols: &mut dyn Symbols,
+) -> (Vec<String>, HashMap<Site, u32>) {
+    let mut numbers: HashMap<Site, u32> = HashMap::new();
+    let mut places = Vec::new();
+    for record in traced {
+        numbers.entry(record.site).or_insert_with(|| {
+            let identity = sites.get(record.site);
+            let identity =
+                identity.map_or(String::new(), |(module, offset)| format!("{}+{offset:#x}", module.path));
+            let name = words::or_unknown(words::whereabouts(&place(sites, symbols, record.site)));
+            places.push(format!("{identity}\t{name}"));
+            places.len() as u32 - 1
+        });
+    }
+    (places, numbers)
+}
+
+impl Record {
+    /// Reads a record's bytes; nothing unless its place is one of so many.
+    fn read(bytes: &[u8; RECORD], places: usize) -> Option<Record> {
+        let mut rest = &bytes[..];
+        let (place, has_value) = (word(&mut rest)?, word(&mut rest)?);
+        let (numbers, _) = rest.as_chunks();
+        let [value, derivative] = [numbers[0], numbers[1]].map(f64::from_le_bytes);
+        ((place as usize) < places).then_some(Record { place, compares: has_value == 0, value, derivative })
+    }
+}
+
 impl Trace {
     /// Reads a file's bytes; nothing where they are no trace.
     pub fn read(bytes: &[u8]) -> Option<Trace> {
@@ -84,20 +105,8 @@ impl Trace {
             places.push(String::from_utf8_lossy(text).into_owned());
             rest = after;
         }
-        let (records, _) = rest.as_chunks::<RECORD>();
-        let read = |record: &[u8; RECORD]| {
-            let mut rest = &record[..];
-            let (place, has_value) = (word(&mut rest)?, word(&mut rest)?);
-            let (numbers, _) = rest.as_chunks();
-            let [value, derivative] = [numbers[0], numbers[1]].map(f64::from_le_bytes);
-            ((place as usize) < places.len()).then_some(Record {
-                place,
-                compares: has_value == 0,
-                value,
-                derivative,
-            })
-        };
-        let records = records.iter().map(read).collect::<Option<_>>()?;
+        let (records, _) = rest.as_chunks();
+        let records = records.iter().map(|bytes| Record::read(bytes, places.len())).collect::<Option<_>>()?;
         Some(Trace { places, records })
     }
 

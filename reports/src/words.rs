@@ -154,6 +154,12 @@ pub(crate) fn verdict(document: &Document<'_>) -> String {
             _ => format!("Not clean, though no error was found: {reason}."),
         };
     }
+    clean(document)
+}
+
+/// The result of a run without problems.
+fn clean(document: &Document<'_>) -> String {
+    let verdict = &document.verdict;
     let outputs = count(verdict.outputs, "output");
     let operations =
         verdict.operations.map_or(String::new(), |n| format!("; {} followed", count(n, "operation")));
