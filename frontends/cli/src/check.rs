@@ -17,7 +17,7 @@ use shadowgrind_core::findings::Number;
 use shadowgrind_core::moves::Along;
 use shadowgrind_core::spec::{InputSpec, OutputSpec};
 use shadowgrind_dbi::ShadowKind;
-use shadowgrind_reports::check::{Check, Compared, Product, Verdict};
+use shadowgrind_reports::check::{Check, Compared, Lost, Parting, Product, Verdict};
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
@@ -181,6 +181,21 @@ impl<'a> Checking<'a> {
         Ok(Checking { options, runs, forward, forward_along, backward, point, notes })
     }
 
+    /// Floats that lost their shadows under the shadow that is checked.
+    fn lost(&self) -> &[Lost] {
+        let is_backward = self.options.shadow == ShadowKind::backward();
+        if is_backward { &self.backward.lost } else { &self.forward.lost }
+    }
+
+    /// The place where derivatives part from differences, if there is a `wrong` direction, at this step.
+    fn parting(&mut self, wrong: Option<(Along, f64)>) -> Result<Option<Parting>, Failure> {
+        let found = match wrong {
+            Some((along, step)) => self.runs.parting(along, &self.scales(), step)?,
+            None => None,
+        };
+        Ok(found.or_else(|| parting::at_lost(wrong.is_some(), self.lost())))
+    }
+
     fn run(&mut self) -> Result<Check, Failure> {
         let mut compared = Vec::new();
         let mut wrong = None;
@@ -189,15 +204,8 @@ impl<'a> Checking<'a> {
             wrong = wrong.or(first.map(|step| (direction.along, step)));
             compared.extend(rows);
         }
-        let parting = match wrong {
-            Some((along, step)) => self.runs.parting(along, &self.scales(), step)?,
-            None => None,
-        };
-        let mut lost = self.forward.lost.clone();
-        if self.options.shadow == ShadowKind::backward() {
-            lost = self.backward.lost.clone();
-        }
-        let parting = parting.or_else(|| parting::at_lost(wrong.is_some(), &lost));
+        let parting = self.parting(wrong)?;
+        let lost = self.lost().to_vec();
         let products = self.products(&compared);
         Ok(Check {
             shadow: self.options.shadow.name(),
@@ -291,31 +299,42 @@ impl<'a> Checking<'a> {
         }
     }
 
-    /// Compares one direction; the step at which the first output differs, if one does.
-    fn compare(&mut self, direction: &Direction) -> Result<(Vec<Compared>, Option<f64>), Failure> {
+    /// Judges the outputs of one direction by runs at short steps, and by longer and shorter ones where these leave doubts.
+    fn judge_by_steps(&mut self, direction: &Direction) -> Result<Vec<Judged>, Failure> {
         let mut ladder = Ladder::default();
-        self.climb(direction.along, &FINE, &mut ladder)?;
-        let mut judged = self.judge(direction, &ladder);
+        let mut judged = self.climb_and_judge(direction, &FINE, &mut ladder)?;
         if judged.iter().any(|judged| judged.verdict != Verdict::Agrees) {
-            self.climb(direction.along, &WIDE, &mut ladder)?;
-            judged = self.judge(direction, &ladder);
+            judged = self.climb_and_judge(direction, &WIDE, &mut ladder)?;
         }
         if judged.iter().any(|judged| judged.is_still) {
-            let mut coarse = Ladder::default();
-            self.climb(direction.along, &COARSE, &mut coarse)?;
-            for (old, new) in judged.iter_mut().zip(self.judge(direction, &coarse)) {
+            let coarse = self.climb_and_judge(direction, &COARSE, &mut Ladder::default())?;
+            for (old, new) in judged.iter_mut().zip(coarse) {
                 if old.is_still && new.verdict == Verdict::Differs && !new.is_still {
                     *old = Judged { why: Some("by steps of digits that it drops"), ..new };
                 }
             }
         }
         if judged.iter().any(|judged| judged.verdict == Verdict::Differs) {
-            let mut short = Ladder::default();
-            self.climb(direction.along, &SHORT, &mut short)?;
-            for (old, new) in judged.iter_mut().zip(self.judge(direction, &short)) {
-                *old = old.reconsidered(new);
-            }
+            let short = self.climb_and_judge(direction, &SHORT, &mut Ladder::default())?;
+            judged.iter_mut().zip(short).for_each(|(old, new)| *old = old.reconsidered(new));
         }
+        Ok(judged)
+    }
+
+    /// Adds runs at these steps to the ladder, and judges by all that are on it.
+    fn climb_and_judge(
+        &mut self,
+        direction: &Direction,
+        powers: &[i32],
+        ladder: &mut Ladder,
+    ) -> Result<Vec<Judged>, Failure> {
+        self.climb(direction.along, powers, ladder)?;
+        Ok(self.judge(direction, ladder))
+    }
+
+    /// Compares one direction; the step at which the first output differs, if one does.
+    fn compare(&mut self, direction: &Direction) -> Result<(Vec<Compared>, Option<f64>), Failure> {
+        let judged = self.judge_by_steps(direction)?;
         let first = judged.iter().find(|judged| judged.verdict == Verdict::Differs).map(|judged| judged.step);
         let rows = direction.derivatives.iter().zip(judged).map(|(&(index, derivative), judged)| {
             let output = self.point.outputs.iter().find(|output| output.index == index);
@@ -367,18 +386,13 @@ impl<'a> Checking<'a> {
             let tolerance = if self.forward.is_single(*output) { 1e-4 } else { PRODUCT };
             let apart = (backward - forward).abs();
             let rows = || compared.iter().filter(|row| row.output == *output);
-            let verdict = if backward.is_nan() != forward.is_nan() {
-                Verdict::Differs
-            } else if apart <= self.options.tolerance * size
-                && rows().all(|row| row.verdict == Verdict::Agrees)
-                || apart <= tolerance * size
-                || (backward.is_nan() && forward.is_nan())
-            {
-                Verdict::Agrees
-            } else if apart <= rows().map(|row| row.error.0).sum::<f64>() {
-                Verdict::Unsettled
-            } else {
-                Verdict::Differs
+            let all_agree = || rows().all(|row| row.verdict == Verdict::Agrees);
+            let verdict = match (backward.is_nan(), forward.is_nan()) {
+                (true, true) => Verdict::Agrees,
+                (false, false) if apart <= tolerance * size => Verdict::Agrees,
+                (false, false) if apart <= self.options.tolerance * size && all_agree() => Verdict::Agrees,
+                (false, false) if apart <= rows().map(|row| row.error.0).sum::<f64>() => Verdict::Unsettled,
+                _ => Verdict::Differs,
             };
             Some(Product { output: *output, backward: Number(backward), forward: Number(forward), verdict })
         };

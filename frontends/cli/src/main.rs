@@ -29,32 +29,34 @@ fn run() -> u8 {
         return check_derivatives(&all[1..]);
     }
     name_command(&mut all);
-    let parsed = options::Cli::command()
-        .try_get_matches_from(&all)
-        .and_then(|typed| Ok((options::Cli::from_arg_matches(&typed)?, typed)));
-    let (cli, typed) = match parsed {
-        Ok(parsed) => parsed,
-        Err(error) => return usage(&error),
-    };
-    let unanswered = meaning::unanswered(&typed, cli.shadow);
-    if let Some(error) = unanswered.refusal.or_else(|| cli.check().err()) {
-        shadowgrind_dbi::say(None, &error);
-        return WRONG_USAGE;
-    }
-    if !cli.is_continued() {
-        unanswered.idle.iter().for_each(|line| shadowgrind_dbi::say(None, line));
-    }
-    let launch = match cli.launch(all.get(1..).unwrap_or_default()) {
+    let launch = match understood(&all) {
         Ok(launch) => launch,
-        Err(error) => {
-            shadowgrind_dbi::say(None, &error.to_string());
-            return WRONG_USAGE;
-        }
+        Err(status) => return status,
     };
     let messages = launch.command.messages;
     let error = shadowgrind_dbi::run(&launch);
     shadowgrind_dbi::say(messages, &error.to_string());
     error.exit_status()
+}
+
+/// The program to be run as `words` say, of which the first is the command's name. The exit status if they are no good, which
+/// has been said, or ask for help alone.
+fn understood(words: &[OsString]) -> Result<shadowgrind_dbi::Launch, u8> {
+    let refused = |line: &str| {
+        shadowgrind_dbi::say(None, line);
+        WRONG_USAGE
+    };
+    let typed = options::Cli::command().try_get_matches_from(words).map_err(|error| usage(&error))?;
+    let cli = options::Cli::from_arg_matches(&typed).map_err(|error| usage(&error))?;
+    let unanswered = meaning::unanswered(&typed, cli.shadow);
+    if let Some(error) = unanswered.refusal.or_else(|| cli.check().err()) {
+        return Err(refused(&error));
+    }
+    if !cli.is_continued() {
+        unanswered.idle.iter().for_each(|line| shadowgrind_dbi::say(None, line));
+    }
+    let options = words.get(1..).unwrap_or_default();
+    cli.launch(options).map_err(|error| refused(&error.to_string()))
 }
 
 /// Lists what a SPEC can name, as `words` say, of which the first is the command's name; the exit status.

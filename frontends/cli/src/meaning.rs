@@ -101,15 +101,11 @@ pub(crate) fn unanswered(typed: &ArgMatches, kind: ShadowKind) -> Unanswered {
     for (name, needs, otherwise) in unmet {
         let with = needs.shadows();
         match otherwise {
-            Otherwise::Refused if refusal.is_none() => {
-                let else_there = if *needs == Needs::Beside && kind.keeps_record() {
-                    "; --gradient has gradients"
-                } else {
-                    ""
-                };
-                refusal = Some(format!("--{name} needs --shadow={with}{else_there}"));
+            Otherwise::Refused => {
+                let has_gradients = *needs == Needs::Beside && kind.keeps_record();
+                let instead = if has_gradients { "; --gradient has gradients" } else { "" };
+                refusal.get_or_insert_with(|| format!("--{name} needs --shadow={with}{instead}"));
             }
-            Otherwise::Refused => {}
             Otherwise::Said => idle.push(format!(
                 "--{name} changes nothing under --shadow={}; it is for --shadow={with}",
                 kind.name()

@@ -56,36 +56,46 @@ fn all(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().into_iter().flatten()
 }
 
+fn input(input: &Value) -> SeenInput {
+    SeenInput {
+        spec: input["spec"].as_str().unwrap_or_default().to_owned(),
+        count: input["count"].as_u64().unwrap_or(0),
+        largest: number(&input["largest"]),
+    }
+}
+
+/// An output; nothing for floats that leave in binary form, of which one stands for all, in each run perhaps another.
+fn output(output: &Value) -> Option<SeenOutput> {
+    (output["kind"] != "written").then_some(())?;
+    Some(SeenOutput {
+        index: output["index"].as_u64()?,
+        value: number(&output["value"]).unwrap_or(f64::NAN),
+        dot: number(&output["dot"]),
+        place: place(&output["site"]),
+    })
+}
+
+fn gap(gap: &Value) -> Lost {
+    Lost {
+        instruction: gap["instruction"].as_str().unwrap_or_default().to_owned(),
+        place: place(&gap["site"]),
+        count: gap["count"].as_u64().unwrap_or(0),
+    }
+}
+
+/// The end of `program`, in words.
+fn ending(program: &Value) -> String {
+    match (program["exit_code"].as_i64(), program["signal"].as_str()) {
+        (Some(status), _) => format!("ended with status {status}"),
+        (_, Some(signal)) => format!("was ended by {signal}"),
+        _ => "did not end".to_owned(),
+    }
+}
+
 impl Seen {
     /// Reads a report; nothing if it is none.
     pub(super) fn read(text: &[u8]) -> Option<Seen> {
         let report: Value = serde_json::from_slice(text).ok()?;
-        let input = |input: &Value| SeenInput {
-            spec: input["spec"].as_str().unwrap_or_default().to_owned(),
-            count: input["count"].as_u64().unwrap_or(0),
-            largest: number(&input["largest"]),
-        };
-        // Of floats that leave in binary form one stands for all, in each run perhaps another.
-        let output = |output: &Value| {
-            (output["kind"] != "written").then_some(())?;
-            Some(SeenOutput {
-                index: output["index"].as_u64()?,
-                value: number(&output["value"]).unwrap_or(f64::NAN),
-                dot: number(&output["dot"]),
-                place: place(&output["site"]),
-            })
-        };
-        let gap = |gap: &Value| Lost {
-            instruction: gap["instruction"].as_str().unwrap_or_default().to_owned(),
-            place: place(&gap["site"]),
-            count: gap["count"].as_u64().unwrap_or(0),
-        };
-        let program = &report["program"];
-        let ending = match (program["exit_code"].as_i64(), program["signal"].as_str()) {
-            (Some(status), _) => format!("ended with status {status}"),
-            (_, Some(signal)) => format!("was ended by {signal}"),
-            _ => "did not end".to_owned(),
-        };
         let warning = |warning: &Value| warning["message"].as_str().map(str::to_owned);
         Some(Seen {
             inputs: all(&report["inputs"]).map(input).collect(),
@@ -96,7 +106,7 @@ impl Seen {
                 .filter_map(|warning| Some(warning["code"].as_str()?.to_owned()))
                 .collect(),
             warnings: all(&report["warnings"]).filter_map(warning).collect(),
-            ending,
+            ending: ending(&report["program"]),
         })
     }
 

@@ -34,6 +34,16 @@ impl Cli {
             // Calls are only looked at beside a shadow; without a seed the first of them costs nothing.
             self.shadow = ShadowKind::ALL.iter().copied().find(|kind| kind.is_carried()).unwrap_or_default();
         }
+        let reports = self.destinations()?;
+        for target in &reports.files {
+            target.probe(std::process::id(), reports.forked)?;
+        }
+        let session = self.session(reports);
+        Ok(Launch { command: self.into_command(all), session })
+    }
+
+    /// Places that reports are to be written to.
+    fn destinations(&self) -> Result<Destinations, TargetError> {
         let mut files = self.reports.clone();
         files.extend(self.gradient.as_deref().map(ReportTarget::gradient).transpose()?);
         files.extend(self.jacobian.as_deref().map(ReportTarget::jacobian).transpose()?);
@@ -41,21 +51,21 @@ impl Cli {
         files.extend(self.output_array.as_deref().map(ReportTarget::outputs).transpose()?);
         let annotated = self.annotate.as_deref().filter(|directory| *directory != Path::new("-"));
         files.extend(annotated.map(ReportTarget::annotated).transpose()?);
-        let reports = Destinations {
+        Ok(Destinations {
             annotated: self.annotate.is_some() && annotated.is_none(),
             terminal: (self.shadow.is_carried() && !self.quiet).then(|| self.style()),
             files,
             forked: self.first_process.is_some_and(|first| first != std::process::id()),
-        };
-        for target in &reports.files {
-            target.probe(std::process::id(), reports.forked)?;
-        }
+        })
+    }
+
+    /// The program and the engine's settings. `all` as for [`Cli::launch`].
+    fn into_command(self, all: &[OsString]) -> Command {
         let options = self.options(all);
         let second_run = self.second_run(all);
-        let session = self.session(reports);
         let mut command = self.command.into_iter();
         let program = command.next().unwrap_or_default();
-        let command = Command {
+        Command {
             program,
             arguments: command.collect(),
             argv0: self.argv0,
@@ -67,8 +77,7 @@ impl Cli {
             first_process: self.first_process,
             stack_limit: self.stack_limit,
             options,
-        };
-        Ok(Launch { command, session })
+        }
     }
 
     /// Style of messages: for people, if it is people who read them.
@@ -166,17 +175,7 @@ impl Cli {
         ];
         let flags = [("--no-avx512", self.no_avx512), ("--valgrind-compat", self.valgrind_compat)];
         options.extend(flags.iter().filter(|(_, given)| *given).map(|(flag, _)| (*flag).into()));
-        let mut typed = all[..all.len() - self.command.len()].iter();
-        while let Some(word) = typed.next() {
-            let bytes = word.as_encoded_bytes();
-            let names = |name: &[u8]| {
-                bytes.strip_prefix(name).is_some_and(|rest| matches!(rest.first(), None | Some(b'=')))
-            };
-            if names(b"--output") {
-                options.push(word.clone());
-                options.extend(typed.next().filter(|_| !bytes.contains(&b'=')).cloned());
-            }
-        }
+        options.extend(outputs_in(&all[..all.len() - self.command.len()]));
         Some(SecondRun { options, command: self.command.clone() })
     }
 
@@ -198,4 +197,19 @@ impl Cli {
         };
         all[..own].iter().filter(|arg| !names(arg)).cloned().collect()
     }
+}
+
+/// The outputs that are named among these arguments, each as it was typed, in one word or two.
+fn outputs_in(arguments: &[OsString]) -> Vec<OsString> {
+    let mut outputs = Vec::new();
+    let mut typed = arguments.iter();
+    while let Some(word) = typed.next() {
+        let bytes = word.as_encoded_bytes();
+        let value = bytes.strip_prefix(b"--output");
+        if value.is_some_and(|value| matches!(value.first(), None | Some(b'='))) {
+            outputs.push(word.clone());
+            outputs.extend(typed.next().filter(|_| !bytes.contains(&b'=')).cloned());
+        }
+    }
+    outputs
 }
