@@ -134,7 +134,7 @@ impl Wanted {
         matches!(self.purpose, Purpose::Seed(..))
     }
 
-    /// What is to be done with the floats at `place`, at `calls` of a function.
+    /// Job of seeding or sampling the floats at `place`, at `calls` of a function.
     fn job(&self, place: Place, when: When, calls: &Calls) -> Job {
         Job { purpose: self.purpose, place, when, calls: calls.clone(), met: 0 }
     }
