@@ -79,6 +79,21 @@ pub(super) struct Run {
     pub(super) at: u64,
 }
 
+impl Run {
+    /// Number of words of a run.
+    pub(super) const WORDS: usize = 2;
+
+    /// The run as words.
+    pub(super) fn words(&self) -> [u64; Run::WORDS] {
+        [self.number, self.at]
+    }
+
+    /// The run of these words.
+    pub(super) fn of_words([number, at]: [u64; Run::WORDS]) -> Run {
+        Run { number, at }
+    }
+}
+
 /// Statements that come one after the other.
 pub(super) enum Piece<'a> {
     /// A run, and the places of its statements.

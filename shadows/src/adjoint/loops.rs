@@ -104,14 +104,17 @@ impl Operand {
         self.result & VARIES != 0
     }
 
-    /// The loop as words.
-    pub(super) fn words(&self) -> [u64; 3] {
+    /// Number of words of an operand.
+    pub(super) const WORDS: usize = 3;
+
+    /// The operand as words.
+    pub(super) fn words(&self) -> [u64; Operand::WORDS] {
         let Operand { result, step, back, partial } = *self;
         [u64::from(result) | u64::from(step as u32) << 32, back, partial]
     }
 
     /// The operand of these words.
-    pub(super) fn of_words([place, back, partial]: [u64; 3]) -> Operand {
+    pub(super) fn of_words([place, back, partial]: [u64; Operand::WORDS]) -> Operand {
         Operand { result: place as u32, step: (place >> 32) as i32, back, partial }
     }
 }
@@ -211,17 +214,6 @@ impl Loops {
     pub(super) fn new(bytes: usize) -> Loops {
         let partials = Vec::with_capacity(bytes / size_of::<f64>());
         Loops { partials, ..Loops::default() }
-    }
-
-    /// Loops of these columns, to be read.
-    pub(super) fn of_columns(
-        heads: Vec<Loop>,
-        operands: Vec<Operand>,
-        distances: Vec<i32>,
-        [partials, constants]: [Vec<f64>; 2],
-        starts: Vec<u64>,
-    ) -> Loops {
-        Loops { heads, operands, distances, partials, constants, starts, ..Loops::default() }
     }
 
     /// Nothing is added any more.

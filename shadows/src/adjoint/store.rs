@@ -5,7 +5,7 @@
 //! parent's.
 
 use super::columns::{Columns, Run};
-use super::loops::{Loop, Loops, Operand};
+use super::loops::{Loop, Operand};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -18,6 +18,17 @@ struct Written {
     path: Arc<Path>,
     process: u32,
     end: u64,
+}
+
+impl Written {
+    /// Writes at the end of the file, which is made if it `is_new`.
+    fn append(&self, bytes: &[u8], is_new: bool) -> io::Result<()> {
+        let mut options = OpenOptions::new();
+        options.write(true).create(is_new).truncate(is_new).mode(0o600);
+        let mut file = options.open(&self.path)?;
+        file.seek(SeekFrom::Start(self.end))?;
+        file.write_all(bytes)
+    }
 }
 
 impl Drop for Written {
@@ -33,8 +44,32 @@ impl Drop for Written {
 pub(super) struct Place {
     path: Arc<Path>,
     start: u64,
+    bytes: usize,
     /// Lengths of its columns.
-    lengths: [usize; 13],
+    lengths: [usize; COLUMNS],
+}
+
+/// Number of columns of a chunk.
+const COLUMNS: usize = 13;
+
+/// The columns of a chunk, in the order in which they are in a file.
+fn columns_of(chunk: &mut Columns) -> [&mut dyn Column; COLUMNS] {
+    let Columns { runs, kinds, near, operands, partials, sites, residuals, loops, .. } = chunk;
+    [
+        runs,
+        kinds,
+        near,
+        operands,
+        partials,
+        sites,
+        residuals,
+        &mut loops.heads,
+        &mut loops.operands,
+        &mut loops.distances,
+        &mut loops.partials,
+        &mut loops.constants,
+        &mut loops.starts,
+    ]
 }
 
 /// Part of a tape that is in a file.
@@ -51,22 +86,12 @@ impl Store {
         Store { dir, written: Vec::new(), bytes: Vec::new() }
     }
 
-    /// Writes a chunk. The error names the file.
-    pub(super) fn append(&mut self, columns: &Columns) -> io::Result<Place> {
+    /// Writes a chunk, which is left as it is. The error names the file.
+    pub(super) fn append(&mut self, chunk: &mut Columns) -> io::Result<Place> {
         self.bytes.clear();
-        let Columns { runs, kinds, near, operands, partials, sites, residuals, loops, .. } = columns;
-        let heads = loops.heads.iter().flat_map(Loop::words);
-        let terms = loops.operands.iter().flat_map(Operand::words);
-        let long = runs.iter().flat_map(|run| [run.number, run.at]).chain(heads).chain(terms);
-        let long = long.chain(loops.starts.iter().copied());
-        self.bytes.extend(long.flat_map(u64::to_le_bytes));
-        self.bytes.extend_from_slice(kinds);
-        self.bytes.extend(near.iter().flat_map(|near| near.to_le_bytes()));
-        let words = operands.iter().chain(sites);
-        self.bytes.extend(words.flat_map(|word| word.to_le_bytes()));
-        self.bytes.extend(loops.distances.iter().flat_map(|distance| distance.to_le_bytes()));
-        let doubles = partials.iter().chain(residuals).chain(&loops.partials).chain(&loops.constants);
-        self.bytes.extend(doubles.flat_map(|number| number.to_le_bytes()));
+        let columns = columns_of(chunk);
+        columns.iter().for_each(|column| column.put(&mut self.bytes));
+        let lengths = columns.map(|column| column.count());
         let process = std::process::id();
         let is_new = self.written.last().is_none_or(|written| written.process != process);
         if is_new {
@@ -74,32 +99,10 @@ impl Store {
             self.written.push(Written { path: path.into(), process, end: 0 });
         }
         let written = self.written.last_mut().expect("there is one now");
-        let mut options = OpenOptions::new();
-        options.write(true).create(is_new).truncate(is_new).mode(0o600);
-        let write = |written: &Written| -> io::Result<()> {
-            let mut file = options.open(&written.path)?;
-            file.seek(SeekFrom::Start(written.end))?;
-            file.write_all(&self.bytes)
-        };
-        write(written).map_err(|error| named(error, &written.path))?;
-        let lengths = [
-            runs.len(),
-            kinds.len(),
-            near.len(),
-            operands.len(),
-            sites.len(),
-            partials.len(),
-            residuals.len(),
-            loops.heads.len(),
-            loops.operands.len(),
-            loops.distances.len(),
-            loops.partials.len(),
-            loops.constants.len(),
-            loops.starts.len(),
-        ];
-        let place = Place { path: written.path.clone(), start: written.end, lengths };
-        written.end += self.bytes.len() as u64;
-        Ok(place)
+        written.append(&self.bytes, is_new).map_err(|error| named(error, &written.path))?;
+        let (start, bytes) = (written.end, self.bytes.len());
+        written.end += bytes as u64;
+        Ok(Place { path: written.path.clone(), start, bytes, lengths })
     }
 
     /// Removes what this process has written.
@@ -107,57 +110,20 @@ impl Store {
         self.written.clear();
     }
 
-    /// Reads a chunk back.
+    /// Reads a chunk back. The error names the file.
     pub(super) fn read(&self, place: &Place, into: &mut Columns) -> io::Result<()> {
-        let [
-            runs,
-            kinds,
-            near,
-            operands,
-            sites,
-            partials,
-            residuals,
-            heads,
-            terms,
-            distances,
-            values,
-            constants,
-            places,
-        ] = place.lengths;
-        let loops = 8 * Loop::WORDS * heads + size_of::<Operand>() * terms + 8 * places;
-        let long = size_of::<Run>() * runs + loops;
-        let words = 4 * (operands + sites + distances);
-        let mut bytes =
-            vec![0; long + kinds + 2 * near + words + 8 * (partials + residuals + values + constants)];
+        let mut bytes = vec![0; place.bytes];
         let mut read = || -> io::Result<()> {
             let mut file = File::open(&place.path)?;
             file.seek(SeekFrom::Start(place.start))?;
             file.read_exact(&mut bytes)
         };
         read().map_err(|error| named(error, &place.path))?;
-        let (long, rest) = bytes.split_at(long);
-        let (first, rest) = rest.split_at(kinds);
-        let (near, rest) = rest.split_at(2 * near);
-        let (words, doubles) = rest.split_at(words);
-        let long: Vec<u64> = long.as_chunks().0.iter().map(|&word| u64::from_le_bytes(word)).collect();
-        let (starts, long) = long.split_at(2 * runs);
-        let (heads, long) = long.split_at(Loop::WORDS * heads);
-        let (terms, places) = long.split_at(3 * terms);
-        let mut words = words.as_chunks().0.iter().map(|&word| u32::from_le_bytes(word));
-        let mut doubles = doubles.as_chunks().0.iter().map(|&number| f64::from_le_bytes(number));
         into.clear();
-        into.runs.extend(starts.as_chunks().0.iter().map(|&[number, at]| Run { number, at }));
-        into.kinds.extend_from_slice(first);
-        into.near.extend(near.as_chunks().0.iter().map(|&word| u16::from_le_bytes(word)));
-        into.operands.extend(words.by_ref().take(operands));
-        into.sites.extend(words.by_ref().take(sites));
-        into.partials.extend(doubles.by_ref().take(partials));
-        into.residuals.extend(doubles.by_ref().take(residuals));
-        let heads = heads.as_chunks().0.iter().map(|&words| Loop::of_words(words)).collect();
-        let terms = terms.as_chunks().0.iter().map(|&words| Operand::of_words(words)).collect();
-        let distances = words.map(|word| word as i32).collect();
-        let values = doubles.by_ref().take(values).collect();
-        into.loops = Loops::of_columns(heads, terms, distances, [values, doubles.collect()], places.to_vec());
+        let mut rest = &bytes[..];
+        for (column, count) in columns_of(into).into_iter().zip(place.lengths) {
+            rest = column.take(count, rest);
+        }
         Ok(())
     }
 }
@@ -165,3 +131,79 @@ impl Store {
 fn named(error: io::Error, path: &Path) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
+
+/// Elements of one type, as bytes.
+trait Column {
+    fn count(&self) -> usize;
+    /// Appends the bytes of all.
+    fn put(&self, into: &mut Vec<u8>);
+    /// Appends so many from the start of `bytes`. The bytes after them.
+    fn take<'a>(&mut self, count: usize, bytes: &'a [u8]) -> &'a [u8];
+}
+
+impl<E: Element> Column for Vec<E> {
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn put(&self, into: &mut Vec<u8>) {
+        self.iter().for_each(|element| into.extend_from_slice(element.bytes().as_ref()));
+    }
+
+    fn take<'a>(&mut self, count: usize, bytes: &'a [u8]) -> &'a [u8] {
+        let (own, rest) = bytes.split_at(count * size_of::<E::Bytes>());
+        let elements = own.chunks_exact(size_of::<E::Bytes>());
+        self.extend(elements.map(|bytes| E::of(bytes.try_into().ok().expect("bytes of one"))));
+        rest
+    }
+}
+
+/// Element of a column.
+trait Element {
+    type Bytes: AsRef<[u8]> + for<'a> TryFrom<&'a [u8]>;
+
+    fn bytes(&self) -> Self::Bytes;
+    fn of(bytes: Self::Bytes) -> Self;
+}
+
+/// Numbers are their bytes, the lowest first.
+macro_rules! numbers {
+    ($($number:ty),*) => {$(
+        impl Element for $number {
+            type Bytes = [u8; size_of::<$number>()];
+
+            fn bytes(&self) -> Self::Bytes {
+                self.to_le_bytes()
+            }
+
+            fn of(bytes: Self::Bytes) -> Self {
+                Self::from_le_bytes(bytes)
+            }
+        }
+    )*};
+}
+
+numbers!(u8, u16, u32, i32, u64, f64);
+
+/// Others are words.
+macro_rules! words {
+    ($($element:ty),*) => {$(
+        impl Element for $element {
+            type Bytes = [u8; 8 * <$element>::WORDS];
+
+            fn bytes(&self) -> Self::Bytes {
+                let mut bytes = [0; 8 * <$element>::WORDS];
+                let places = bytes.as_chunks_mut().0.iter_mut();
+                places.zip(self.words()).for_each(|(place, word)| *place = word.to_le_bytes());
+                bytes
+            }
+
+            fn of(bytes: Self::Bytes) -> Self {
+                let mut words = bytes.as_chunks().0.iter().map(|&word| u64::from_le_bytes(word));
+                Self::of_words(std::array::from_fn(|_| words.next().expect("a word of each")))
+            }
+        }
+    )*};
+}
+
+words!(Run, Loop, Operand);

@@ -212,7 +212,7 @@ impl Tape {
             self.full.push(Chunk::Memory(Box::new(full)));
             return true;
         }
-        match self.store.append(&self.open) {
+        match self.store.append(&mut self.open) {
             Ok(place) => {
                 self.count(bytes);
                 self.full.push(Chunk::File(place));
