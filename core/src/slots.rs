@@ -17,6 +17,8 @@ mod page;
 use crate::format::Format;
 use crate::tricks;
 use std::borrow::Cow;
+use std::ops::Range;
+use std::ptr::null;
 
 use page::{PAGE, Page, WORDS, count, page_of};
 
@@ -63,6 +65,9 @@ pub trait Negated: Clone {
 /// Handles handed out between two sweeps at least. So few that their slots stay in the processor's cache, most of them
 /// being used again after each sweep.
 const SWEEP_INTERVAL: u64 = 1 << 13;
+
+/// Slots beyond those that are handed out between two sweeps, from which on they are many: a megabyte.
+const MANY: usize = SWEEP_INTERVAL as usize + (1 << 12);
 
 /// Handles in use for each that is handed out between two sweeps, where those are many: so much of the slots' memory is spare.
 const LIVE_PER_HANDLE: u64 = 8;
@@ -158,6 +163,22 @@ impl<V> Slots<V> {
     #[inline(always)]
     pub fn take(&mut self, handle: u64) -> Option<V> {
         self.page(handle).slot(handle).value.take()
+    }
+
+    /// Memory of what `handle` stands for, where a front end may have it fetched before it is asked for. Any number will do as a
+    /// handle.
+    #[inline(always)]
+    pub fn memory(&self, handle: u64) -> Range<*const u8> {
+        self.pages
+            .get(page_of(handle))
+            .and_then(Option::as_ref)
+            .map_or(null()..null(), |page| page.memory(handle))
+    }
+
+    /// Tells whether slots in use are more than a processor keeps nearby.
+    #[inline(always)]
+    pub fn are_many(&self) -> bool {
+        self.pages.len() * PAGE > MANY
     }
 
     /// The page of a handle that somebody has.

@@ -2,6 +2,7 @@
 
 use super::bits::Bits;
 use crate::format::Format;
+use std::ops::Range;
 
 /// Handles per page: slots exist only where some are in use.
 pub(super) const PAGE: usize = 512;
@@ -68,6 +69,13 @@ impl<V> Page<V> {
     pub(super) fn any(&self, handle: u64, format: Format) -> Option<(u128, &V)> {
         let slot = &self.slots[handle as usize % PAGE];
         Some((slot.bits.float(format)?, slot.value.as_ref().filter(|_| self.has_any(handle))?))
+    }
+
+    /// Memory of the slot of `handle`.
+    #[inline(always)]
+    pub(super) fn memory(&self, handle: u64) -> Range<*const u8> {
+        let slot = std::slice::from_ref(&self.slots[handle as usize % PAGE]).as_ptr_range();
+        slot.start.cast()..slot.end.cast()
     }
 
     /// The slot of `handle`, which somebody has.

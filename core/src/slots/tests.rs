@@ -40,6 +40,30 @@ fn other_bits_or_another_format_find_nothing() {
 }
 
 #[test]
+fn memory_of_a_handle_is_where_its_shadow_is() {
+    let mut slots = Slots::new();
+    let handles: Vec<u64> = (0..2000).map(|n| slots.insert(F64, n, n)).collect();
+    for (n, &handle) in (0..2000).zip(&handles) {
+        let shadow = std::ptr::from_ref(slots.get(handle, F64, n).expect("a shadow"));
+        assert!(slots.memory(handle).contains(&shadow.cast()));
+    }
+    assert!(slots.memory(u64::MAX).is_empty() && Slots::<u8>::new().memory(1).is_empty());
+}
+
+#[test]
+fn slots_are_many_beyond_what_is_handed_out_between_sweeps() {
+    let mut slots = Slots::new();
+    for n in 0..SWEEP_INTERVAL.into() {
+        slots.insert(F64, n, 'a');
+    }
+    assert!(!slots.are_many());
+    for n in 0..2 * MANY as u128 {
+        slots.insert(F64, n, 'a');
+    }
+    assert!(slots.are_many());
+}
+
+#[test]
 fn bits_above_the_format_are_ignored() {
     let mut slots = Slots::new();
     let handle = slots.insert(Format::F32, 0xffff_0000_0001, 'a');

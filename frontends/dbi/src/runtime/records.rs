@@ -10,6 +10,7 @@ use shadowgrind_core::recorded::{Floats, Recorded};
 use shadowgrind_core::shadow::{Lane, Observed};
 use shadowgrind_core::site::Site;
 use shadowgrind_core::slots::{Cell, NO_HANDLE, Slots};
+use std::arch::x86_64::{_MM_HINT_ET0, _mm_prefetch};
 use std::ops::Range;
 
 /// One record, as translated code leaves it: words, of which floats of four bytes are halves.
@@ -159,6 +160,21 @@ impl Words {
     }
 }
 
+/// Number of records that are replayed while a slot is fetched.
+const AHEAD: u64 = 4;
+/// Bytes of a line of cache.
+const LINE: usize = 64;
+
+/// Has the processor fetch memory that is written soon.
+#[inline(always)]
+fn fetch(memory: Range<*const u8>) {
+    let bytes = memory.end as usize - memory.start as usize;
+    for offset in (0..bytes).step_by(LINE) {
+        // SAFETY: any address will do: nothing is read or written.
+        unsafe { _mm_prefetch::<_MM_HINT_ET0>(memory.start.wrapping_add(offset).cast()) };
+    }
+}
+
 /// Shadow on which records are replayed, and its slots.
 pub(super) struct Replay<'a, S: Recorded<Vectors>> {
     pub(super) vectors: Vectors,
@@ -183,6 +199,12 @@ impl<S: Recorded<Vectors>> Replay<'_, S> {
         waits: bool,
     ) -> u64 {
         for at in records.clone().step_by(STRIDE as usize) {
+            let later = at + AHEAD * STRIDE;
+            if later < records.end {
+                // SAFETY: the caller's obligation.
+                let (record, _) = unsafe { record(later) };
+                self.fetch(record, known);
+            }
             // SAFETY: the caller's obligation.
             let (record, handles) = unsafe { record(at) };
             let known = &mut known[number(record, ID as usize, 4) as usize];
@@ -201,6 +223,19 @@ impl<S: Recorded<Vectors>> Replay<'_, S> {
             }
         }
         records.end
+    }
+
+    /// Has the processor fetch the slots of a record that is replayed soon: of its result, if it has one lane, and where slots
+    /// are so many that those of older floats are far, of its operands.
+    #[inline(always)]
+    fn fetch(&self, record: &Record, known: &[Known<S::Recurring>]) {
+        fetch(self.slots.memory(record[FRESH as usize / 8]));
+        if self.slots.are_many() {
+            let Known { words, recorded, .. } = &known[number(record, ID as usize, 4) as usize];
+            for &at in &words.handles[..usize::from(recorded.operands).min(2)] {
+                fetch(self.slots.memory(record[usize::from(at) % record.len()]));
+            }
+        }
     }
 
     /// One of the usual operations on doubles: as [`Replay::lane`] does it, but nothing is asked that is known.
