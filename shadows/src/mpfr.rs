@@ -148,6 +148,10 @@ impl MpfrShadow {
             Op::Mul => self.on_floats(Portable, (at, Product, format), x, r, shadows, &mut made),
             _ => self.on_floats(Portable, (at, Any(op), format), x, r, shadows, &mut made),
         };
+        let outcome = match outcome {
+            FastOutcome::Fallback => self.on_small(Portable, (at, op, format), x, r, shadows, &mut made),
+            outcome => outcome,
+        };
         self.shadow_of(lane, outcome, made)
     }
 

@@ -80,9 +80,9 @@ pub trait Merging: Copy {
     /// in which they come.
     fn merge(self, lists: [(&Roundings, f32); 2], rounding: (u32, f32)) -> Roundings;
 
-    /// The terms of both values, if these are of the same operations or there are none of one of them; nothing where
-    /// coefficients are too large or too small.
-    fn join(self, both: Both<'_>) -> Option<Few>;
+    /// Puts the terms of both values at `place`, if these are of the same operations or there are none of one of them. False, and
+    /// nothing is put, where not, or where coefficients are too large or too small.
+    fn join(self, both: Both<'_>, place: &mut Few) -> bool;
 }
 
 /// Merging as any processor does it.
@@ -96,8 +96,10 @@ impl Merging for Portable {
     }
 
     #[inline(always)]
-    fn join(self, both: Both<'_>) -> Option<Few> {
-        Few::joined(both)
+    fn join(self, both: Both<'_>, place: &mut Few) -> bool {
+        let joined = Few::joined(both);
+        *place = joined.unwrap_or(*place);
+        joined.is_some()
     }
 }
 
@@ -225,8 +227,21 @@ impl Roundings {
         rounding: (Id, f32),
         scale: Scale,
     ) -> Roundings {
-        let Roundings { operations, coefficients: [a, b, c, _] } = merge_any(operands, rounding).checked();
-        Roundings { operations, coefficients: [a, b, c, scale.code] }
+        merge_any(operands, rounding).checked().marked(scale)
+    }
+
+    /// The list with another scale, whose coefficients these are.
+    #[inline(always)]
+    pub(crate) fn marked(self, scale: Scale) -> Roundings {
+        let [a, b, c, _] = self.coefficients;
+        Roundings { coefficients: [a, b, c, scale.code], ..self }
+    }
+
+    /// The list without a mark of its scale, to be [merged](Merging::merge).
+    #[inline(always)]
+    pub(crate) fn unmarked(&self) -> Roundings {
+        let [a, b, c, _] = self.coefficients;
+        Roundings { coefficients: [a, b, c, 0], ..*self }
     }
 
     /// Contribution of the largest term to a result, with that factor, whatever its sign.
@@ -280,6 +295,7 @@ impl Roundings {
 }
 
 /// A factor for coefficients.
+#[inline(always)]
 pub(crate) fn narrow(factor: f64) -> f32 {
     // Nothing stays nothing.
     (factor as f32).clamp(f32::MIN, f32::MAX)

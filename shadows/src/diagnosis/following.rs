@@ -167,7 +167,7 @@ impl<N: Attributed> Diagnosis<N> {
 
 /// Local error of an operation without a residual: the error that its operands' errors do not explain, as far as
 /// rounding can be its cause.
-fn local_rounding<N: Attributed>(linear: &Linear, lane: &Lane<'_, N>, value: &N::Number) -> f64 {
+pub(crate) fn local_rounding<N: Attributed>(linear: &Linear, lane: &Lane<'_, N>, value: &N::Number) -> f64 {
     let mut rounding = value.error_of(lane.to, lane.r);
     for (index, shadow) in lane.shadows.iter().enumerate() {
         if let Some(shadow) = shadow {

@@ -22,8 +22,10 @@ pub(crate) struct Influences {
     many: Option<ThinArc<(), ErrorTerm>>,
 }
 
-/// A few terms. Two vectors of four words, as processors have them.
+/// A few terms. Two vectors of four words, as processors have them, the one right after the other: they are written and read
+/// as one of eight.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C)]
 pub struct Few {
     /// Operations that the coefficients belong to, zeros after the last, and in the last place how many there are.
     pub operations: [u32; FEW + 1],
@@ -70,8 +72,9 @@ impl Influences {
         let mut operands = operands.into_iter().flatten();
         let [first, second, third] = [operands.next(), operands.next(), operands.next()];
         let narrowed = |(influences, factor): (_, f64)| (influences, narrow(factor));
+        let mut joined = Few::NONE;
         if let (Some(first), None, None) = (first.map(narrowed), third, local)
-            && let Some(joined) = Influences::joined(Portable, first, second.map_or(NOBODY, narrowed))
+            && Influences::joined(Portable, first, second.map_or(NOBODY, narrowed), &mut joined)
         {
             return Influences::few(joined);
         }
@@ -106,18 +109,19 @@ impl Influences {
         }
     }
 
-    /// Influences of two operands, each with its factor, where that takes no more than a few instructions: few operations,
-    /// the same ones or of one operand only, as they mostly are.
+    /// Puts influences of two operands, each with its factor, at `place`, where that takes no more than a few instructions:
+    /// few operations, the same ones or of one operand only, as they mostly are. Tells whether it was so.
     #[inline(always)]
     pub(crate) fn joined<M: Merging>(
         merging: M,
         a: (&Influences, f32),
         b: (&Influences, f32),
-    ) -> Option<Few> {
+        place: &mut Few,
+    ) -> bool {
         if a.0.many.is_some() | b.0.many.is_some() {
-            return None;
+            return false;
         }
-        merging.join([(&a.0.few, a.1), (&b.0.few, b.1)])
+        merging.join([(&a.0.few, a.1), (&b.0.few, b.1)], place)
     }
 
     /// Tells whether there are any.
@@ -267,7 +271,10 @@ mod tests {
         for (a, b) in lists.iter().flat_map(|a| lists.iter().map(move |b| (a, b))) {
             for (p, q) in [(1.0, -1.0), (0.125, 3e10), (0.0, 1e-30), (1.0, 1.0)] {
                 let (x, y) = (Influences::few(*a), Influences::few(*b));
-                let Some(quick) = Influences::joined(Portable, (&x, p), (&y, q)) else { continue };
+                let mut quick = Few::NONE;
+                if !Influences::joined(Portable, (&x, p), (&y, q), &mut quick) {
+                    continue;
+                }
                 let slow = a.united(p.into(), b, q.into()).expect("few");
                 joined += 1;
                 let terms = |few: &Few| -> Vec<ErrorTerm> { few.iter().collect() };

@@ -9,6 +9,7 @@ mod comparisons;
 mod fused;
 mod local_errors;
 mod made;
+mod small;
 #[cfg(test)]
 mod tests;
 

@@ -122,10 +122,10 @@ impl MpfrShadow {
             let floats = Floats { x: [a, b, one], cells: [first, second, none], r, handle };
             return self.negated_floats(slots, (at, row.op(), format), floats);
         }
-        let (first, second) = (shadow_of::<F>(slots, first, a), shadow_of::<F>(slots, second, b));
+        let shadows = (shadow_of::<F>(slots, first, a), shadow_of::<F>(slots, second, b));
         let (x, y, result) = (F::float(a), F::float(b), F::float(r));
         let mut made = Made::NOTHING;
-        match self.on_floats(merging, (at, row, format), [x, y], result, [first, second], &mut made) {
+        match self.on_floats(merging, (at, row, format), [x, y], result, [shadows.0, shadows.1], &mut made) {
             FastOutcome::Shadow => {
                 // Its parts go from registers to their places: put together elsewhere first, they would have to be read
                 // again before they are written.
@@ -133,8 +133,27 @@ impl MpfrShadow {
             }
             FastOutcome::Exact => slots.assign(handle, F::FORMAT, r.into(), None),
             FastOutcome::Fallback => {
-                let what = (at, row.op(), format);
-                let made = self.on_fallback(what, [x, y], result, [first, second]);
+                let floats = Floats { x: [a, b, one], cells: [first, second, none], r, handle };
+                self.unusual_floats(merging, slots, (at, row.op(), format), floats);
+            }
+        }
+    }
+
+    /// Finds the shadow of a recorded operation on floats that is out of the ordinary.
+    #[inline(never)]
+    fn unusual_floats<M: Merging, F: Ieee>(
+        &mut self,
+        merging: M,
+        slots: &mut Slots<Value>,
+        (at, op, format): (&mut Recurring, Op, F),
+        Floats { x: [a, b, _], cells: [first, second, _], r, handle }: Floats,
+    ) {
+        let shadows = [shadow_of::<F>(slots, first, a), shadow_of::<F>(slots, second, b)];
+        let (x, result, mut made) = ([a, b].map(F::float), F::float(r), Made::NOTHING);
+        match self.on_small(merging, (&mut *at, op, format), x, result, shadows, &mut made) {
+            FastOutcome::Shadow => self.put((made, F::FORMAT), slots.vacated(handle, F::FORMAT, r.into())),
+            _ => {
+                let made = self.on_fallback((at, op, format), x, result, shadows);
                 slots.assign(handle, F::FORMAT, r.into(), made);
             }
         }

@@ -41,7 +41,7 @@ pub(super) enum Kind {
 }
 
 /// ±0.significand · 2^exponent.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Short {
     /// The top bit is set in finite numbers, zero apart.
     words: Words,
@@ -132,6 +132,12 @@ impl Short {
         self.exponent
     }
 
+    /// Tells whether it is not zero, and less than a quarter of what any double is.
+    #[inline(always)]
+    pub(super) fn vanishes(&self) -> bool {
+        (self.kind == Kind::Finite) & (self.exponent < Format::F64.least_exponent() - 2)
+    }
+
     /// Tells whether it is finite, not zero and not far out of the range of doubles.
     #[inline(always)]
     pub(crate) fn is_near(&self) -> bool {
@@ -140,7 +146,7 @@ impl Short {
 
     /// Tells whether there is arithmetic for it here.
     #[inline(always)]
-    pub(super) fn is_ordinary(&self) -> bool {
+    pub(crate) fn is_ordinary(&self) -> bool {
         match self.kind {
             Kind::Finite => self.exponent.unsigned_abs() <= FAR,
             Kind::Zero => true,
@@ -184,7 +190,7 @@ impl Short {
 
     /// a + b or a − b, of ordinary numbers, to so many bits.
     #[inline]
-    pub(super) fn add(a: &Short, b: &Short, subtract: bool, precision: u32) -> Short {
+    pub(crate) fn add(a: &Short, b: &Short, subtract: bool, precision: u32) -> Short {
         match (a.kind, b.kind) {
             (Kind::Zero, Kind::Zero) => Short::zero(a.negative && b.negative != subtract),
             (Kind::Zero, _) if subtract => b.negated().rounded(precision),
@@ -277,7 +283,7 @@ impl Short {
 
     /// a · b, of numbers that are not zero, to so many bits.
     #[inline(always)]
-    pub(super) fn product(a: &Short, b: &Short, precision: u32) -> Short {
+    pub(crate) fn product(a: &Short, b: &Short, precision: u32) -> Short {
         Short::product_known(a, is_one_word(&a.words), b, is_one_word(&b.words), precision)
     }
 
@@ -409,6 +415,10 @@ impl Short {
         }
         if let Some(bits) = self.nearest(format) {
             return bits.into();
+        }
+        if self.exponent < format.least_exponent() {
+            // Less than half of the least.
+            return u128::from(negative) << (format.width() - 1);
         }
         // Of 64 bits at most 53 are kept: one of those below can stand for all that were lost.
         let significand = top | u64::from(low[0] | low[1] | low[2] != 0);

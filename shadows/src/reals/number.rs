@@ -131,12 +131,18 @@ impl RealNumber {
 
     /// Tells whether the nearest float of `format`, `bits`, is nearer than [`ALONE`](bigfloat::ALONE) says.
     #[inline(always)]
-    pub(super) fn clings(&self, format: Format, bits: u128) -> bool {
+    pub(crate) fn clings(&self, format: Format, bits: u128) -> bool {
         match self.leading() {
             Some(short) if short.is_well_within(format) => short.clings(format.precision()),
             // From zero any other number is as far as it is large.
             Some(_) if bits << (129 - format.width()) == 0 => false,
-            _ => clings(&self.float(), format, bits),
+            _ => match (self, Short::from_bits(format, bits)) {
+                (Brief(short), float) if short.is_ordinary() & float.is_ordinary() => {
+                    let apart = Short::add(short, &float, true, 64);
+                    is_near(apart.exponent(), short.exponent(), format)
+                }
+                _ => clings(&self.float(), format, bits),
+            },
         }
     }
 
@@ -145,6 +151,12 @@ impl RealNumber {
     pub(crate) fn taken_from(&self, format: Format, bits: u128) -> f64 {
         match self {
             Brief(short) if short.is_ordinary() => {
+                if short.vanishes() && matches!(format, Format::F32 | Format::F64) {
+                    // Doubles are four times as far from each other at least.
+                    let x = format.to_f64(bits);
+                    let nothing = if short.is_negative() { 0.0 } else { -0.0 };
+                    return if x == 0.0 { nothing } else { x };
+                }
                 let float = Short::from_bits(format, bits);
                 if float.is_ordinary() {
                     let difference = Short::add(&float, short, true, bigfloat::BITS);
@@ -216,9 +228,14 @@ impl Number for RealNumber {
 #[inline(never)]
 fn clings(real: &Float, format: Format, bits: u128) -> bool {
     let apart = Float::with_val(64, real - convert::from_bits(format, bits));
-    let near = |exponent| exponent - format.precision() as i32 - bigfloat::ALONE;
-    match (apart.get_exp(), real.get_exp()) {
-        (Some(apart), Some(exponent)) => apart <= near(exponent),
+    is_near(apart.get_exp(), real.get_exp(), format)
+}
+
+/// Tells whether a float is as near to a real as [`ALONE`](bigfloat::ALONE) says, by the exponents of their difference and of the
+/// real.
+fn is_near(apart: Option<i32>, real: Option<i32>, format: Format) -> bool {
+    match (apart, real) {
+        (Some(apart), Some(exponent)) => apart <= exponent - format.precision() as i32 - bigfloat::ALONE,
         (apart, _) => apart.is_none(),
     }
 }

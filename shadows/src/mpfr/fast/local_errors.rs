@@ -41,9 +41,8 @@ impl MpfrShadow {
             self.influences_apart = Some(influences);
         } else if carries {
             let [a, b] = binary.reals;
-            match Influences::joined(merging, (&a.influences, p), (&b.influences, q)) {
-                Some(few) => made.few = few,
-                None => self.influences_apart = Some(self.inherited(binary)),
+            if !Influences::joined(merging, (&a.influences, p), (&b.influences, q), &mut made.few) {
+                self.influences_apart = Some(self.inherited(binary));
             }
         }
         local_error
@@ -138,7 +137,7 @@ impl<E: Elementary, F: Ieee> Binary<'_, E, F> {
 
     /// Tells whether it may be that one operand corrects the other: only where the reals are far apart.
     #[inline(always)]
-    fn may_compensate(&self, found: &Found, precision: u32) -> bool {
+    pub(super) fn may_compensate(&self, found: &Found, precision: u32) -> bool {
         let least = found.exponent - precision as i32 / 2;
         self.row.is_sum() && self.exponents().iter().any(|&exponent| exponent < least)
     }

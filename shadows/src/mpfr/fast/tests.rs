@@ -7,6 +7,7 @@ use shadowgrind_core::ops::Op;
 use shadowgrind_core::shadow::{Lane, Rule};
 use shadowgrind_core::site::Site;
 
+use crate::diagnosis::local_error::is_tiny;
 use crate::diagnosis::number::Attributed;
 use crate::ieee::{Double, Ieee, Single};
 use crate::mpfr::{MpfrShadow, Settings, Value};
@@ -68,20 +69,23 @@ fn known(shadow: &Value) -> impl Debug + PartialEq + use<> {
 }
 
 /// Chains of operations whose errors grow, cancel and vanish, on floats of all sizes: near one, of many sizes, and near the ends of
-/// the range. Counts those with a shadow, with an erroneous operation, and with absolute scales.
-fn chains<F: Ieee>(operations: &[Op], reaches: [u64; 3], rounds: usize) -> [u32; 3] {
+/// the range. Exponents are `middle` and as far from that as `reaches` say. Counts those with a shadow, with an erroneous operation, with
+/// absolute scales, and of floats that are zero or subnormal.
+fn chains<F: Ieee>(operations: &[Op], middle: i32, reaches: [u64; 3], rounds: usize) -> [u32; 4] {
     let mut state = 7_u64;
     let mut below = |n: u64| {
         state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         (state >> 33) % n
     };
-    let mut counts = [0; 3];
+    let mut counts = [0; 4];
     for (round, precision) in [256, 128, 300, 64].into_iter().cycle().take(rounds).enumerate() {
         let mut paths = Paths::new(precision);
         let reach = reaches[round % 3];
         let fresh = |below: &mut dyn FnMut(u64) -> u64| {
-            let exponent = below(2 * reach) as i32 - reach as i32;
-            let x = F::mul(1.0 + below(1 << 20) as f64 / 1048576.0, 2f64.powi(exponent));
+            let exponent = middle + below(2 * reach) as i32 - reach as i32;
+            // Two factors: powers of two are not computed below the normal ones.
+            let power = 2f64.powi(exponent / 2) * 2f64.powi(exponent - exponent / 2);
+            let x = F::mul(1.0 + below(1 << 20) as f64 / 1048576.0, power);
             Pair { x: if below(2) == 0 { x } else { -x }, shadows: [None, None] }
         };
         let mut pool: Vec<Pair> = (0..12).map(|_| fresh(&mut below)).collect();
@@ -96,6 +100,7 @@ fn chains<F: Ieee>(operations: &[Op], reaches: [u64; 3], rounds: usize) -> [u32;
                 counts[0] += 1;
                 counts[1] += u32::from(shadow.is_influenced());
                 counts[2] += u32::from(shadow.roundings.scale_code() != 0);
+                counts[3] += u32::from(is_tiny(F::FORMAT, made.x));
             }
             pool[place] = if made.x.is_finite() { made } else { fresh(&mut below) };
             if below(9) == 0 {
@@ -110,22 +115,39 @@ const COMMON: [Op; 6] = [Op::Add, Op::Sub, Op::Mul, Op::Div, Op::Sqrt, Op::Sub];
 
 #[test]
 fn any_chain_of_doubles_is_that_of_the_reference_path() {
-    let [shadowed, at_fault, odd] = chains::<Double>(&COMMON, [1, 120, 1000], 400);
+    let [shadowed, at_fault, odd, _] = chains::<Double>(&COMMON, 0, [1, 120, 1000], 400);
     assert!(shadowed > 500_000 && at_fault > 100_000 && odd > 5_000, "{shadowed} {at_fault} {odd}");
 }
 
 #[test]
 fn any_chain_of_singles_is_that_of_the_reference_path() {
-    let [shadowed, at_fault, odd] = chains::<Single>(&COMMON, [1, 16, 120], 400);
+    let [shadowed, at_fault, odd, _] = chains::<Single>(&COMMON, 0, [1, 16, 120], 400);
     assert!(shadowed > 500_000 && at_fault > 100_000 && odd > 5_000, "{shadowed} {at_fault} {odd}");
 }
 
 #[test]
 fn any_chain_of_fused_operations_is_that_of_the_reference_path() {
     let fused = [Op::Fmadd, Op::Fmsub, Op::Fnmadd, Op::Fnmsub, Op::Sub, Op::Div];
-    for [shadowed, at_fault, odd] in
-        [chains::<Double>(&fused, [1, 120, 500], 100), chains::<Single>(&fused, [1, 16, 60], 100)]
+    for [shadowed, at_fault, odd, _] in
+        [chains::<Double>(&fused, 0, [1, 120, 500], 100), chains::<Single>(&fused, 0, [1, 16, 60], 100)]
     {
         assert!(shadowed > 100_000 && at_fault > 10_000 && odd > 500, "{shadowed} {at_fault} {odd}");
+    }
+}
+
+/// Products of these become subnormal and zero, and their reals go on from there.
+#[test]
+fn any_chain_of_values_that_die_out_is_that_of_the_reference_path() {
+    let dying = [Op::Mul, Op::Add, Op::Mul, Op::Sub, Op::Div];
+    for [shadowed, at_fault, odd, tiny] in [
+        chains::<Double>(&dying, -450, [20, 100, 600], 60),
+        chains::<Double>(&dying, -1020, [20, 54, 300], 30),
+        chains::<Single>(&dying, -50, [10, 40, 90], 60),
+        chains::<Single>(&dying, -130, [4, 19, 60], 30),
+    ] {
+        assert!(
+            shadowed > 30_000 && at_fault > 15_000 && odd > 15_000 && tiny > 15_000,
+            "{shadowed} {at_fault} {odd} {tiny}"
+        );
     }
 }

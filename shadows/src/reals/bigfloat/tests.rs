@@ -8,6 +8,7 @@ use rug::ops::{CompleteRound, NegAssign};
 use shadowgrind_core::format::Format;
 
 use super::super::convert;
+use super::super::number::RealNumber;
 use super::{BITS, Short};
 
 /// A reproducible sequence (Knuth's MMIX generator).
@@ -152,6 +153,22 @@ fn floats_come_and_go_as_with_mpfr() {
             let real = numbers.real(BITS) << (numbers.below(2400) as i32 - 1200);
             let short = Short::from_float(&real);
             assert_eq!(short.bits(format), convert::round(format, &real), "{format:?} {real:?}");
+        }
+    }
+}
+
+/// Errors of floats are MPFR's, too, where the real is too small to change them.
+#[test]
+fn errors_of_floats_beside_tiny_reals_are_those_of_mpfr() {
+    let floats = [0.0, 5e-324, 1.5e-323, f64::MIN_POSITIVE, 1.0, 3e-310, f64::MAX];
+    let significand = Short::from_bits(Format::F64, 1.75_f64.to_bits().into());
+    for exponent in [-3, -1070, -1073, -1074, -1075, -1076, -1077, -1078, -1079, -5000, -1_000_000] {
+        for (negate, x) in floats.iter().flat_map(|&x| [(false, x), (true, x), (false, -x), (true, -x)]) {
+            let short = significand.scaled(exponent);
+            let real = RealNumber::Short(if negate { short.negated() } else { short });
+            let long = RealNumber::Long(real.float().into_owned());
+            let error = |real: &RealNumber| real.taken_from(Format::F64, x.to_bits().into()).to_bits();
+            assert_eq!(error(&real), error(&long), "{x:e} less 1.75 · 2^{exponent}");
         }
     }
 }
