@@ -151,10 +151,9 @@ impl<'a> Still<'a> {
         unsafe { &(*self.context).calls }
     }
 
-    /// Events that translated code has counted, by number.
-    pub(crate) fn counted(&self) -> [u64; COUNTS] {
+    pub(crate) fn counts(&self) -> Counts<'a> {
         // SAFETY: what `new` asks for.
-        counted(unsafe { &(*self.context).counts })
+        Counts(unsafe { &(*self.context).counts })
     }
 
     pub(crate) fn shadows(&self) -> &'a Shadows {
@@ -256,9 +255,15 @@ pub(crate) struct Shadows(pub(crate) [u8; state::BYTES as usize]);
 #[repr(C, align(64))]
 pub(crate) struct Xsave(pub(crate) [u8; XSAVE_BYTES]);
 
-/// Events, by number, from what translated code has written down.
-fn counted(counts: &[u64; COUNTS]) -> [u64; COUNTS] {
-    counts.map(|count| count.wrapping_sub(FIRST_COUNT))
+/// Numbers of times that translated code has counted each event, as it has them.
+#[derive(Clone, Copy)]
+pub(crate) struct Counts<'a>(&'a [u64; COUNTS]);
+
+impl<'a> Counts<'a> {
+    /// Number of times for each event, by its number.
+    pub(crate) fn iter(self) -> impl Iterator<Item = u64> + 'a {
+        self.0.iter().map(|count| count.wrapping_sub(FIRST_COUNT))
+    }
 }
 
 impl Context {
@@ -295,9 +300,8 @@ impl Context {
         self.counts.fill(FIRST_COUNT);
     }
 
-    /// Events that translated code has counted, by number.
-    pub(crate) fn counted(&self) -> [u64; COUNTS] {
-        counted(&self.counts)
+    pub(crate) fn counts(&self) -> Counts<'_> {
+        Counts(&self.counts)
     }
 
     /// The state a process starts with: flags, MXCSR and x87 control word of the System V ABI, all else zero.

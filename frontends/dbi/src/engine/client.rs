@@ -9,7 +9,7 @@ use super::handed::{Begun, Writing};
 use super::lock::Held;
 use super::process::Process;
 use super::thread::Thread;
-use crate::context::{COUNTS, Context, FUNCTIONS};
+use crate::context::{Context, Counts, FUNCTIONS};
 use crate::mailbox::Mailbox;
 use crate::x86::function::Counted;
 use crate::x86::mirror::Mirror;
@@ -63,7 +63,7 @@ pub(crate) trait Client: Any + Send + Sync {
     fn thread_begins(&self, _thread: &mut Thread) {}
 
     /// A thread has ended, or is stopped for good: what translated code has counted in it.
-    fn thread_ends(&self, _calls: &[u64; FUNCTIONS], _counts: &[u64; COUNTS]) {}
+    fn thread_ends(&self, _calls: &[u64; FUNCTIONS], _counts: Counts<'_>) {}
 
     // Modules.
 

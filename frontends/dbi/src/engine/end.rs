@@ -49,7 +49,7 @@ fn last_word(thread: &mut Thread, end: ProgramEnd) -> Option<i32> {
     }
     let (process, me) = (thread.process, thread.handle.clone());
     let Some(others) = process.threads.stop_others(&me) else { threads::park(thread.mailbox) };
-    others.each(|other| process.client.thread_ends(other.calls(), &other.counted()));
+    others.each(|other| process.client.thread_ends(other.calls(), other.counts()));
     if thread.process.options.stats {
         stats::print(thread);
     }

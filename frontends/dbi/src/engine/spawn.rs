@@ -362,7 +362,7 @@ pub(crate) fn leave(thread: &mut Thread, status: i32) -> ! {
     block_faults_too();
     chaos::point();
     let process = thread.process;
-    process.client.thread_ends(&thread.context.calls, &thread.context.counted());
+    process.client.thread_ends(&thread.context.calls, thread.context.counts());
     thread.context.forget_counts();
     thread.mailbox.goes_away();
     if process.threads.remove(&thread.handle) == 0 && !thread.own_process {

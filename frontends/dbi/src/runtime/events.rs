@@ -5,7 +5,7 @@
 
 use super::shadowed::{Interrupted, Shadowed};
 use super::{Tool, out_of_line, recording, stops, visit};
-use crate::context::{COUNTS, Context, FUNCTIONS};
+use crate::context::{Context, Counts, FUNCTIONS};
 use crate::engine::client::{Client, Services};
 use crate::engine::condition::consumed;
 use crate::engine::handed::{Begun, Exposed, Lost, Writing};
@@ -55,7 +55,7 @@ impl Client for Tool {
         }
     }
 
-    fn thread_ends(&self, calls: &[u64; FUNCTIONS], counts: &[u64; COUNTS]) {
+    fn thread_ends(&self, calls: &[u64; FUNCTIONS], counts: Counts<'_>) {
         self.session.count_calls(calls);
         self.session.count(counts);
     }

@@ -411,7 +411,7 @@ fn count_unread(process: &Process) {
 pub(super) fn finish(thread: &mut Thread, end: ProgramEnd) -> Option<i32> {
     taken::catch_up(thread);
     let process = thread.process;
-    process.client.thread_ends(&thread.context.calls, &thread.context.counted());
+    process.client.thread_ends(&thread.context.calls, thread.context.counts());
     count_unread(process);
     let mut terminal = thread.terminal();
     visit(thread, |session, _, observer, machine| session.finish(end, observer, Some(machine), &mut terminal))

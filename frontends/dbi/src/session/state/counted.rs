@@ -1,7 +1,7 @@
 //! Events that are counted: by translated code, by number, and where they come to the engine.
 
 use super::{Numbered, Session, State};
-use crate::context::COUNTS;
+use crate::context::{COUNTS, Counts};
 use crate::session::Taker;
 use shadowgrind_core::findings::Decided;
 use shadowgrind_core::site::Site;
@@ -72,9 +72,9 @@ impl Session {
     }
 
     /// Translated code has counted this, by number.
-    pub(crate) fn count(&self, counts: &[u64]) {
+    pub(crate) fn count(&self, counts: Counts<'_>) {
         let mut state = self.state.lock();
-        for (&what, &count) in state.numbered.clone().iter().zip(counts) {
+        for (&what, count) in state.numbered.clone().iter().zip(counts.iter()) {
             match (what, count) {
                 (_, 0) => {}
                 (Numbered::Comparison(site), count) => state.decided(site).count += count,
