@@ -24,6 +24,19 @@ pub(crate) enum Watch {
     Compare,
 }
 
+impl Watch {
+    /// The watch over a page of this region when code is first made from it.
+    fn of(region: Region) -> Watch {
+        if region.shared {
+            Watch::Compare
+        } else if region.writable() {
+            Watch::Faults { protected: false, hits: 0 }
+        } else {
+            Watch::Calls
+        }
+    }
+}
+
 /// A page that faulted this often changes too often to be write-protected.
 const HITS_BEFORE_COMPARING: u32 = 16;
 /// Log entries kept; threads further behind flush everything.
@@ -69,13 +82,7 @@ impl Changes {
     /// before the bytes are read.
     pub(crate) fn watch(&self, page: u64, region: Region) -> Watch {
         let mut state = self.state.lock();
-        let wanted = if region.shared {
-            Watch::Compare
-        } else if region.writable() {
-            Watch::Faults { protected: false, hits: 0 }
-        } else {
-            Watch::Calls
-        };
+        let wanted = Watch::of(region);
         let entry = state.pages.entry(page).or_insert(wanted);
         if *entry == Watch::Calls {
             *entry = wanted;

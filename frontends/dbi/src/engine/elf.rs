@@ -112,28 +112,10 @@ fn parse(head: &[u8], file_length: u64) -> Result<Image, ElfError> {
         FileHeader64::<Endianness>::parse(head).map_err(|_| ElfError::Corrupt("truncated file header"))?;
     let endian = Endianness::Little;
     check_machine(header.e_machine(endian))?;
-    let relocatable = match header.e_type(endian) {
-        ET_EXEC => false,
-        ET_DYN => true,
-        elf::ET_REL => return Err(ElfError::NotExecutable("object file")),
-        elf::ET_CORE => return Err(ElfError::NotExecutable("core dump")),
-        _ => return Err(ElfError::NotExecutable("file of unknown type")),
-    };
     let programs = header
         .program_headers(endian, head)
         .map_err(|_| ElfError::Corrupt("program headers outside the file"))?;
-    let mut image = Image {
-        relocatable,
-        entry: header.e_entry(endian),
-        segments: Vec::new(),
-        headers_address: None,
-        header_size: header.e_phentsize(endian),
-        header_count: header.e_phnum(endian),
-        interpreter: None,
-        dynamic: None,
-        // Without the marking segment, Linux gives x86-64 programs an executable stack only in 32-bit mode.
-        executable_stack: false,
-    };
+    let mut image = Image::of(header, endian)?;
     for program in programs {
         match program.p_type(endian) {
             PT_LOAD => image.add_segment(program, endian, file_length)?,
@@ -196,37 +178,75 @@ fn interpreter(
     Ok(OsString::from_vec(name.to_vec()))
 }
 
+/// Tells whether a file of this type may be loaded anywhere.
+fn is_relocatable(file_type: elf::FileType) -> Result<bool, ElfError> {
+    match file_type {
+        ET_EXEC => Ok(false),
+        ET_DYN => Ok(true),
+        elf::ET_REL => Err(ElfError::NotExecutable("object file")),
+        elf::ET_CORE => Err(ElfError::NotExecutable("core dump")),
+        _ => Err(ElfError::NotExecutable("file of unknown type")),
+    }
+}
+
+/// A segment as the file describes it; nothing if it takes no memory.
+fn segment(program: &elf::ProgramHeader64<Endianness>, endian: Endianness) -> Option<Segment> {
+    let flags = program.p_flags(endian);
+    let bit = |flag: elf::ProgramFlags, prot| if flags.0 & flag.0 != 0 { prot } else { 0 };
+    let segment = Segment {
+        address: program.p_vaddr(endian),
+        file_offset: program.p_offset(endian),
+        file_size: program.p_filesz(endian),
+        memory_size: program.p_memsz(endian),
+        align: program.p_align(endian).max(super::layout::PAGE),
+        prot: bit(PF_R, libc::PROT_READ) | bit(PF_W, libc::PROT_WRITE) | bit(PF_X, libc::PROT_EXEC),
+    };
+    (segment.memory_size > 0).then_some(segment)
+}
+
+impl Segment {
+    /// Tells what is wrong with a segment of a file of so many bytes.
+    fn check(&self, file_length: u64) -> Result<(), ElfError> {
+        let end = self.file_offset.checked_add(self.file_size);
+        if end.is_none_or(|end| end > file_length) {
+            return Err(ElfError::Corrupt("a segment reaches beyond the end of the file"));
+        }
+        let span = self.address.checked_add(self.memory_size);
+        if self.file_size > self.memory_size || span.is_none() || !self.align.is_power_of_two() {
+            return Err(ElfError::Corrupt("impossible segment sizes"));
+        }
+        if self.address % super::layout::PAGE != self.file_offset % super::layout::PAGE {
+            return Err(ElfError::Corrupt("segment address and file offset disagree within a page"));
+        }
+        Ok(())
+    }
+}
+
 impl Image {
+    /// The image that a file's header describes, without segments.
+    fn of(header: &FileHeader64<Endianness>, endian: Endianness) -> Result<Image, ElfError> {
+        Ok(Image {
+            relocatable: is_relocatable(header.e_type(endian))?,
+            entry: header.e_entry(endian),
+            segments: Vec::new(),
+            headers_address: None,
+            header_size: header.e_phentsize(endian),
+            header_count: header.e_phnum(endian),
+            interpreter: None,
+            dynamic: None,
+            // Without the marking segment, Linux gives x86-64 programs an executable stack only in 32-bit mode.
+            executable_stack: false,
+        })
+    }
+
     fn add_segment(
         &mut self,
         program: &elf::ProgramHeader64<Endianness>,
         endian: Endianness,
         file_length: u64,
     ) -> Result<(), ElfError> {
-        let flags = program.p_flags(endian);
-        let bit = |flag: elf::ProgramFlags, prot| if flags.0 & flag.0 != 0 { prot } else { 0 };
-        let segment = Segment {
-            address: program.p_vaddr(endian),
-            file_offset: program.p_offset(endian),
-            file_size: program.p_filesz(endian),
-            memory_size: program.p_memsz(endian),
-            align: program.p_align(endian).max(super::layout::PAGE),
-            prot: bit(PF_R, libc::PROT_READ) | bit(PF_W, libc::PROT_WRITE) | bit(PF_X, libc::PROT_EXEC),
-        };
-        if segment.memory_size == 0 {
-            return Ok(());
-        }
-        let end = segment.file_offset.checked_add(segment.file_size);
-        if end.is_none_or(|end| end > file_length) {
-            return Err(ElfError::Corrupt("a segment reaches beyond the end of the file"));
-        }
-        let span = segment.address.checked_add(segment.memory_size);
-        if segment.file_size > segment.memory_size || span.is_none() || !segment.align.is_power_of_two() {
-            return Err(ElfError::Corrupt("impossible segment sizes"));
-        }
-        if segment.address % super::layout::PAGE != segment.file_offset % super::layout::PAGE {
-            return Err(ElfError::Corrupt("segment address and file offset disagree within a page"));
-        }
+        let Some(segment) = segment(program, endian) else { return Ok(()) };
+        segment.check(file_length)?;
         if self.segments.last().is_some_and(|last| last.address + last.memory_size > segment.address) {
             return Err(ElfError::Corrupt("segments overlap or are out of order"));
         }

@@ -16,6 +16,7 @@
 //! Outside translated code the context's image has the guest's MXCSR; that is what frames of signals, new threads and
 //! instructions that run out of line are given.
 
+use super::cache::MadeOf;
 use super::guest_code::GuestCode;
 use super::raised::{INEXACT, Raised};
 use super::region::BlockId;
@@ -25,6 +26,7 @@ use crate::context::{Context, Fault, Mxcsr};
 use crate::registers;
 use crate::x86::code::Slot;
 use crate::x86::mode::Mode;
+use crate::x86::superblock::Superblock;
 
 /// The processor's number of the exception that vector arithmetic raises.
 const TRAP_VECTOR_ARITHMETIC: u64 = 19;
@@ -165,6 +167,20 @@ fn rule_raised(thread: &mut Thread, guest: u32, exceptions: u32) {
     thread.context.mxcsr.patience = raised.patience;
 }
 
+/// Makes a block, in an empty cache if there is no room in it as it is.
+fn make(
+    thread: &mut Thread,
+    source: &mut GuestCode,
+    wanted: MadeOf,
+    made_from: Option<&Superblock>,
+) -> Option<BlockId> {
+    if let Ok(id) = thread.translator.make(&mut thread.cache, source, wanted, made_from) {
+        return Some(id);
+    }
+    thread.flush();
+    thread.translator.make(&mut thread.cache, source, wanted, made_from).ok()
+}
+
 /// Place of the same rule in the isolated version of block `id`, which is made if it is not there.
 fn in_isolation(thread: &mut Thread, id: BlockId, place: RulePlace) -> Option<u64> {
     let block = thread.cache.block(id);
@@ -175,16 +191,8 @@ fn in_isolation(thread: &mut Thread, id: BlockId, place: RulePlace) -> Option<u6
     let id = match existing.filter(|&id| thread.cache.block(id).made_of == wanted) {
         Some(id) => id,
         None => {
-            if let Some(other) = existing {
-                thread.cache.forget(other);
-            }
-            match thread.translator.make(&mut thread.cache, &mut source, wanted, made_from) {
-                Ok(id) => id,
-                Err(_) => {
-                    thread.flush();
-                    thread.translator.make(&mut thread.cache, &mut source, wanted, made_from).ok()?
-                }
-            }
+            existing.into_iter().for_each(|other| thread.cache.forget(other));
+            make(thread, &mut source, wanted, made_from)?
         }
     };
     let start = thread.translator.rule(&thread.cache, &mut source, id, place.number)?.start;

@@ -15,7 +15,7 @@ use super::thread::Thread;
 use super::{descriptors, guest, loader, stack_limit, sys};
 use std::ffi::{CString, OsStr, OsString};
 use std::fs::File;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
@@ -122,23 +122,19 @@ fn execute(thread: &mut Thread, call: &Call, request: Request) -> Answer {
     }
 }
 
-/// Executes the tool with the new program.
-fn under_tool(thread: &mut Thread, request: &Request) -> Answer {
-    thread.client().executes(thread.process, &request.path, &request.given.places);
+/// Descriptor of the file at `place`, for the tool to read, or the system's error.
+fn opened(place: &Path) -> Result<RawFd, i32> {
+    let file = File::open(place).map_err(|error| error.raw_os_error().unwrap_or(libc::EACCES))?;
+    descriptors::duplicate(file.as_raw_fd(), false)
+}
+
+/// Arguments by which the tool runs the new program, whose file is open at `descriptor` if it is named by one.
+fn tool_argv(thread: &Thread, request: &Request, descriptor: Option<RawFd>) -> Vec<CString> {
     let mut argv: Vec<CString> = vec![c"shadowgrind".into()];
     argv.extend(thread.process.options.tool_arguments.iter().map(|arg| c_string(arg)));
     if let Some(name) = request.given.argv.first() {
         argv.push(c_string(OsStr::from_bytes(&[b"--argv0=", name.as_bytes()].concat())));
     }
-    let file = request.place.as_ref().map(File::open);
-    let descriptor = match file {
-        None => None,
-        Some(Err(error)) => return fail(error.raw_os_error().unwrap_or(libc::EACCES)),
-        Some(Ok(file)) => match descriptors::duplicate(file.as_raw_fd(), false) {
-            Ok(descriptor) => Some(descriptor),
-            Err(errno) => return fail(errno),
-        },
-    };
     if let Some(descriptor) = descriptor {
         argv.push(c_string(OsStr::new(&format!("--descriptor={descriptor}"))));
     }
@@ -147,6 +143,17 @@ fn under_tool(thread: &mut Thread, request: &Request) -> Answer {
     argv.push(c"--".into());
     argv.push(loader::c_path(&request.path));
     argv.extend(request.given.argv.iter().skip(1).cloned());
+    argv
+}
+
+/// Executes the tool with the new program.
+fn under_tool(thread: &mut Thread, request: &Request) -> Answer {
+    thread.client().executes(thread.process, &request.path, &request.given.places);
+    let descriptor = match request.place.as_deref().map(opened).transpose() {
+        Ok(descriptor) => descriptor,
+        Err(errno) => return fail(errno),
+    };
+    let mut argv = tool_argv(thread, request, descriptor);
     let stack_limit = stack_limit::current();
     if thread.process.has_mirror() {
         argv.splice(1..1, stack_limit::lower());
@@ -162,18 +169,20 @@ fn under_tool(thread: &mut Thread, request: &Request) -> Answer {
     answer
 }
 
+/// Has the kernel ignore those signals that the engine never blocks and the guest ignores: the engine's own actions on them.
+fn ignore_unblocked(thread: &Thread) -> Vec<(u32, Action)> {
+    let is_ignored = |&signal: &u32| {
+        NEVER_BLOCKED & bit(signal) != 0 && thread.signals.actions.get(signal).handler == IGNORE
+    };
+    let ignore = Action { handler: IGNORE, ..Action::default() };
+    let ignored = (1..SIGNALS as u32).filter(is_ignored);
+    ignored.map(|signal| (signal, kernel_action(signal, Some(&ignore)))).collect()
+}
+
 /// Lets the kernel execute the program, with what the guest set up and the engine kept to itself.
 fn natively(thread: &mut Thread, call: &Call, request: &Request) -> Answer {
     let path = loader::c_path(&request.path);
-    let ignored: Vec<u32> = (1..SIGNALS as u32)
-        .filter(|&signal| {
-            NEVER_BLOCKED & bit(signal) != 0 && thread.signals.actions.get(signal).handler == IGNORE
-        })
-        .collect();
-    let ours: Vec<(u32, Action)> = ignored
-        .into_iter()
-        .map(|signal| (signal, kernel_action(signal, Some(&Action { handler: IGNORE, ..Action::default() }))))
-        .collect();
+    let ours = ignore_unblocked(thread);
     note_unfollowed(thread, request);
     // Blocking what must never be blocked is safe now: only a failure brings us back.
     set_exact_mask(thread.signals.mask);

@@ -279,13 +279,15 @@ fn map_segment(file: &File, segment: &Segment, bias: u64, space: &mut Space) -> 
         memory_end,
         Region { prot: segment.prot, shared: false, file: true, grows_down: false },
     );
-    // The rest of the last file page is part of .bss.
-    if segment.memory_size > segment.file_size
-        && segment.prot & libc::PROT_WRITE != 0
-        && segment.file_size > 0
-    {
-        let zeros = vec![0; (anonymous_start.min(memory_end) - file_end) as usize];
-        guest::write_bytes(file_end, &zeros).map_err(|_| LoadError::Memory(libc::EFAULT))?;
+    clear_rest(segment, file_end, anonymous_start.min(memory_end))
+}
+
+/// Clears the rest of the last file page of a segment, at `start..end`, which is part of .bss.
+fn clear_rest(segment: &Segment, start: u64, end: u64) -> Result<(), LoadError> {
+    let has_rest = segment.memory_size > segment.file_size && segment.file_size > 0;
+    if has_rest && segment.prot & libc::PROT_WRITE != 0 {
+        let zeros = vec![0; (end - start) as usize];
+        guest::write_bytes(start, &zeros).map_err(|_| LoadError::Memory(libc::EFAULT))?;
     }
     Ok(())
 }

@@ -14,6 +14,7 @@ use super::signals::{Signals, handler, set_kernel_mask};
 use super::space::Space;
 use super::stand_by::{self, SecondRun, StandBy};
 use super::syscalls::table;
+use super::thread::Thread;
 use super::threads::Threads;
 use super::tree::Tree;
 use super::{arena, chaos, descriptors, diagnose, planes, spawn, stack_limit, sys};
@@ -130,34 +131,58 @@ fn start(
     if mirror {
         map_mirror(command.stack_limit.is_some())?;
     }
+    let found = find(command)?;
+    let mut space = Space::new();
+    let loaded = load(command, &found, &mut space)?;
+    let descriptors = descriptors(command, stand_by).ok_or(NO_MEMORY)?;
+    let tree = tree(command);
+    let client = attach(&Beginning { command, path: &found.path, loaded: &loaded, tree })?;
+    let process = process(command, found, space, &loaded, (tree, client))?;
+    let thread = first_thread(process, descriptors, &loaded)?;
+    let status = thread.run();
+    spawn::leave(thread, status)
+}
+
+/// Finds the program, under the limit on the stack's size that it is to have.
+fn find(command: &Command) -> Result<Program, StartError> {
     if let Some(limit) = command.stack_limit {
         stack_limit::set(limit);
     }
-    let name = command.program.clone();
-    let as_program = |error| StartError::Program(name.clone(), error);
+    let failed = |error| StartError::Program(command.program.clone(), error);
     let path = match command.descriptor {
-        None => program::look_up(&command.program).map_err(as_program)?,
+        None => program::look_up(&command.program).map_err(failed)?,
         Some(_) => PathBuf::from(&command.program),
     };
     let place = command.descriptor.map(descriptors::path);
     let argv0 = command.argv0.as_ref().unwrap_or(&command.program);
     let argv = std::iter::once(argv0).chain(&command.arguments).map(c_string).collect();
-    let found = program::open(&path, place.as_deref(), argv).map_err(as_program)?;
+    program::open(&path, place.as_deref(), argv).map_err(failed)
+}
 
-    let mut space = Space::new();
+/// Loads the program that was found; its descriptor is closed then.
+fn load(command: &Command, found: &Program, space: &mut Space) -> Result<Loaded, StartError> {
     let arguments =
         Arguments { argv: found.argv.clone(), environment: environment(), filename: found.filename.clone() };
-    let loaded = loader::load(&found.file, &arguments, &mut space)
-        .map_err(|error| StartError::Load(name.clone(), error))?;
+    let loaded = loader::load(&found.file, &arguments, space)
+        .map_err(|error| StartError::Load(command.program.clone(), error))?;
     if let Some(descriptor) = command.descriptor {
         descriptors::close(descriptor);
     }
-    let descriptors = descriptors(command, stand_by).ok_or(NO_MEMORY)?;
-    let own = std::process::id();
-    let tree =
-        Tree { first: command.first_process.unwrap_or(own), executed: command.first_process.is_some() };
-    let client = attach(&Beginning { command, path: &found.path, loaded: &loaded, tree })?;
-    let process = process(command, found, space, &loaded, (tree, client))?;
+    Ok(loaded)
+}
+
+/// The processes that come of the command.
+fn tree(command: &Command) -> Tree {
+    let first = command.first_process.unwrap_or_else(std::process::id);
+    Tree { first, executed: command.first_process.is_some() }
+}
+
+/// The thread that is about to run the program's first instruction.
+fn first_thread(
+    process: &'static Process,
+    descriptors: Arc<Table>,
+    loaded: &Loaded,
+) -> Result<&'static mut Thread, StartError> {
     if process.services.mirror {
         sys::set_gs_base(planes::GS_BASE);
     }
@@ -165,8 +190,7 @@ fn start(
         process.forbid(table::of_descriptors());
     }
     let carrier = spawn::initial_carrier().ok_or(NO_MEMORY)?;
-    let fs = sys::fs_base();
-    let thread = spawn::new_thread(process, carrier, descriptors, fs).ok_or(NO_MEMORY)?;
+    let thread = spawn::new_thread(process, carrier, descriptors, sys::fs_base()).ok_or(NO_MEMORY)?;
     thread.context.regs[reg::RSP] = loaded.stack_pointer;
     thread.pc = loaded.start;
     thread.handle.announce();
@@ -175,8 +199,7 @@ fn start(
     let actions = Arc::new(Actions::inherit(process.wants_last_word()));
     thread.set_signals(Signals::new(actions, kernel_mask()));
     set_kernel_mask(thread.signals.mask);
-    let status = thread.run();
-    spawn::leave(thread, status)
+    Ok(thread)
 }
 
 pub(crate) const NO_MEMORY: StartError =

@@ -12,7 +12,8 @@ use std::os::fd::{AsRawFd, FromRawFd, RawFd};
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{ChildStdin, Command, Stdio};
+use std::thread::JoinHandle;
 
 /// Bytes of a packet, at most. The first says what it is.
 pub(super) const PACKET: usize = 1 << 16;
@@ -47,6 +48,25 @@ pub(super) enum Input {
 }
 
 impl Input {
+    /// The stream that the second run is given.
+    fn stream(&self) -> io::Result<Stdio> {
+        Ok(match *self {
+            Input::Own => Stdio::inherit(),
+            Input::File(offset) => {
+                let mut file = File::open(descriptors::path(libc::STDIN_FILENO))?;
+                file.seek(SeekFrom::Start(offset))?;
+                file.into()
+            }
+            Input::Recorded(_) => Stdio::piped(),
+        })
+    }
+
+    /// Writes what was recorded into the `pipe` that the second run reads, in a thread of its own: the program need not read
+    /// all of it.
+    fn feed(self, pipe: Option<ChildStdin>) -> Option<JoinHandle<()>> {
+        let (Some(mut pipe), Input::Recorded(bytes)) = (pipe, self) else { return None };
+        Some(std::thread::spawn(move || drop(pipe.write_all(&bytes))))
+    }
     /// Standard input of this process.
     pub(super) fn of_process() -> Input {
         const NULL_DEVICE: u64 = libc::makedev(1, 3);
@@ -183,35 +203,26 @@ fn run(command: &SecondRun, record: Record) -> Result<Outcome, String> {
     outcome.map_err(|error| error.to_string())
 }
 
+/// Command of the second run, which writes its report to a file.
+fn command(second: &SecondRun, report: &Path) -> Command {
+    let mut command = Command::new("/proc/self/exe");
+    let mut report_option = std::ffi::OsString::from("--report=json:");
+    report_option.push(report);
+    // Nobody reads messages of the second run.
+    command.arg0("shadowgrind").args(&second.options).arg(report_option).arg("--messages=-1").arg("--");
+    command.args(&second.command);
+    command
+}
+
 /// Runs the program, with files for what it writes in `directory`.
 fn run_in(directory: &Path, second: &SecondRun, record: Record) -> io::Result<Outcome> {
     let [report, output, errors] = ["report.json", "stdout", "stderr"].map(|name| directory.join(name));
     let file = |path: &PathBuf| OpenOptions::new().create(true).append(true).open(path);
-    let written = [file(&output)?, file(if record.errors_with_output { &output } else { &errors })?];
-    let [to_output, to_errors] = written;
-    let mut command = Command::new("/proc/self/exe");
-    let mut report_option = std::ffi::OsString::from("--report=json:");
-    report_option.push(&report);
-    // Nobody reads messages of the second run.
-    command.arg0("shadowgrind").args(&second.options).arg(report_option).arg("--messages=-1").arg("--");
-    command.args(&second.command).stdout(to_output).stderr(to_errors);
-    command.stdin(match record.input {
-        Input::Own => Stdio::inherit(),
-        Input::File(offset) => {
-            let mut file = File::open(descriptors::path(libc::STDIN_FILENO))?;
-            file.seek(SeekFrom::Start(offset))?;
-            file.into()
-        }
-        Input::Recorded(_) => Stdio::piped(),
-    });
+    let mut command = command(second, &report);
+    command.stdin(record.input.stream()?).stdout(file(&output)?);
+    command.stderr(file(if record.errors_with_output { &output } else { &errors })?);
     let mut child = command.spawn()?;
-    let feeder = match (child.stdin.take(), record.input) {
-        // The program need not read all of it.
-        (Some(mut pipe), Input::Recorded(bytes)) => {
-            Some(std::thread::spawn(move || drop(pipe.write_all(&bytes))))
-        }
-        _ => None,
-    };
+    let feeder = record.input.feed(child.stdin.take());
     child.wait()?;
     drop(feeder.map(std::thread::JoinHandle::join));
     let mut digests = [Digest::of(&output)?, Digest::EMPTY];

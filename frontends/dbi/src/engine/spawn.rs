@@ -104,6 +104,25 @@ pub(crate) struct Extended {
     pub(crate) cgroup: u64,
 }
 
+impl Extended {
+    /// The words of `struct clone_args`; `stack` is its lowest address and the number of its bytes.
+    fn words(&self, args: &CloneArgs, flags: u64, stack: (u64, u64), tls: u64) -> [u64; 11] {
+        [
+            flags,
+            self.pidfd,
+            args.child_tid,
+            args.parent_tid,
+            args.exit_signal,
+            stack.0,
+            stack.1,
+            tls,
+            self.set_tid,
+            self.set_tid_size,
+            self.cgroup,
+        ]
+    }
+}
+
 impl CloneArgs {
     fn has(&self, flag: i32) -> bool {
         self.flags & flag as u32 as u64 != 0
@@ -154,34 +173,19 @@ fn share(parent: &mut Thread, args: &CloneArgs) -> Answer {
     // The child starts with this mask; the parent's is restored when all is done.
     block_faults_too();
     chaos::point();
-    let result = match args.extended {
+    let clone = || match args.extended {
         None => {
             let flags = flags | args.exit_signal;
             // SAFETY: the child starts on a stack and thread-local storage that only it uses, in `thread_main`.
-            let clone = || unsafe {
-                shadowgrind_clone(flags, stack_top, args.parent_tid, args.child_tid, fs, child.cast())
-            };
-            parent.process.threads.away(parent.mailbox, clone)
+            unsafe { shadowgrind_clone(flags, stack_top, args.parent_tid, args.child_tid, fs, child.cast()) }
         }
         Some(extra) => {
-            let words = [
-                flags,
-                extra.pidfd,
-                args.child_tid,
-                args.parent_tid,
-                args.exit_signal,
-                stack_top - STACK_BYTES,
-                STACK_BYTES,
-                fs,
-                extra.set_tid,
-                extra.set_tid_size,
-                extra.cgroup,
-            ];
+            let words = extra.words(args, flags, (stack_top - STACK_BYTES, STACK_BYTES), fs);
             // SAFETY: as above.
-            let clone = || unsafe { shadowgrind_clone3(&words, size_of_val(&words) as u64, child.cast()) };
-            parent.process.threads.away(parent.mailbox, clone)
+            unsafe { shadowgrind_clone3(&words, size_of_val(&words) as u64, child.cast()) }
         }
     };
+    let result = parent.process.threads.away(parent.mailbox, clone);
     chaos::point();
     let failed = sys::error_of(result).is_some();
     if failed || args.has(libc::CLONE_VFORK) {
@@ -314,6 +318,18 @@ fn prepare(parent: &mut Thread, child: &mut Thread, args: &CloneArgs) {
     child.client().thread_begins(child);
     child.context.guest_fs = if args.has(libc::CLONE_SETTLS) { args.tls } else { parent.context.guest_fs };
     child.pc = parent.pc;
+    prepare_signals(parent, child, args);
+    prepare_process(parent, child, args);
+    child.carrier.free.store(0, Ordering::SeqCst);
+    // A warm cache catches up with what has changed before anything of it runs.
+    let seen = child.handle.seen.load(Ordering::SeqCst);
+    child.handle = Arc::new(Handle::new(&*child.context, child.mailbox, seen));
+    child.mailbox.request();
+    child.mailbox.goes_away();
+}
+
+/// Gives the child the parent's signal handlers, or a copy of them, and its mask.
+fn prepare_signals(parent: &Thread, child: &mut Thread, args: &CloneArgs) {
     let actions = if args.has(libc::CLONE_SIGHAND) {
         parent.signals.actions.clone()
     } else {
@@ -324,18 +340,16 @@ fn prepare(parent: &mut Thread, child: &mut Thread, args: &CloneArgs) {
     if args.has(libc::CLONE_VFORK) {
         child.signals.altstack = parent.signals.altstack;
     }
+    child.clears_handlers = args.clears_handlers();
+}
+
+/// Gives the child what it shares with its process, the parent's or one of its own.
+fn prepare_process(parent: &Thread, child: &mut Thread, args: &CloneArgs) {
     let shares_files = args.has(libc::CLONE_FILES);
     child.descriptors =
         if shares_files { parent.descriptors.clone() } else { parent.descriptors.duplicate() };
     child.user_dispatch = None;
-    child.clears_handlers = args.clears_handlers();
     child.own_process = parent.own_process || !args.has(libc::CLONE_THREAD);
-    child.carrier.free.store(0, Ordering::SeqCst);
-    // A warm cache catches up with what has changed before anything of it runs.
-    let seen = child.handle.seen.load(Ordering::SeqCst);
-    child.handle = Arc::new(Handle::new(&*child.context, child.mailbox, seen));
-    child.mailbox.request();
-    child.mailbox.goes_away();
 }
 
 /// Entry point of a new thread, on its engine stack, with all signals blocked.

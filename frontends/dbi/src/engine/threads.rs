@@ -118,6 +118,17 @@ pub(crate) const KICK_PAYLOAD: u64 = 0x5348_4144_4f57;
 /// Number of times that the processor is given away until a thread that has not come is kicked again.
 const YIELDS: u32 = 1000;
 
+/// Gives the processor away until `is_done`, but not for ever.
+fn yield_until(is_done: impl Fn() -> bool) {
+    for _ in 0..YIELDS {
+        // SAFETY: gives the processor away, no more.
+        unsafe { sys::syscall(libc::SYS_sched_yield as u64, [0; 6]) };
+        if is_done() {
+            break;
+        }
+    }
+}
+
 impl Threads {
     pub(crate) fn new() -> Self {
         register_for_barriers();
@@ -218,24 +229,16 @@ impl Threads {
             let live = self.live.lock();
             live.iter().filter(|other| !Arc::ptr_eq(other, me) && !is_done(other)).cloned().collect()
         };
-        self.live
-            .lock()
-            .iter()
-            .filter(|other| !Arc::ptr_eq(other, me))
-            .for_each(|other| other.mailbox.request());
+        for other in self.live.lock().iter().filter(|other| !Arc::ptr_eq(other, me)) {
+            other.mailbox.request();
+        }
         // Pairs with the look at `no_request` before and after each stay outside: without a fence on their side, one is
         // needed here on their behalf.
         barrier();
         let mut waiting = others();
         while !waiting.is_empty() {
             waiting.iter().filter(|other| other.in_cache()).for_each(|other| kick(other));
-            for _ in 0..YIELDS {
-                // SAFETY: gives the processor away, no more.
-                unsafe { sys::syscall(libc::SYS_sched_yield as u64, [0; 6]) };
-                if waiting.iter().all(|other| is_done(other)) {
-                    break;
-                }
-            }
+            yield_until(|| waiting.iter().all(|other| is_done(other)));
             waiting = others();
             waiting.retain(|other| !other.is_gone());
         }

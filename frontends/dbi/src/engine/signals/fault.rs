@@ -5,7 +5,7 @@
 
 use super::frame::Trap;
 use super::{Info, Pending};
-use crate::context::{Fault, reg};
+use crate::context::{Context, Fault, reg};
 use crate::engine::guest_code::GuestCode;
 use crate::engine::layout::CANONICAL_END;
 use crate::engine::thread::Thread;
@@ -74,21 +74,17 @@ fn is_unaligned_mirror(fault: &Fault) -> bool {
 
 fn restore_spilled(thread: &mut Thread, spilled: Spilled) {
     let slots = thread.context.slots;
-    let regs = &mut thread.context.regs;
-    if spilled.rax {
-        regs[reg::RAX] = slots[Slot::Rax as usize];
-    }
-    if spilled.rcx {
-        regs[reg::RCX] = slots[Slot::Rcx as usize];
-    }
-    if let Some(gpr) = spilled.second_scratch {
-        regs[usize::from(gpr)] = slots[Slot::SecondScratch as usize];
-    }
-    if let Some(scratch) = spilled.scratch {
-        regs[usize::from(scratch)] = slots[Slot::Scratch as usize];
-    }
-    if let Some(address) = spilled.address {
-        regs[usize::from(address)] = slots[Slot::Address as usize];
+    let general = [
+        (spilled.rax.then_some(reg::RAX), Slot::Rax),
+        (spilled.rcx.then_some(reg::RCX), Slot::Rcx),
+        (spilled.second_scratch.map(usize::from), Slot::SecondScratch),
+        (spilled.scratch.map(usize::from), Slot::Scratch),
+        (spilled.address.map(usize::from), Slot::Address),
+    ];
+    for (register, slot) in general {
+        if let Some(register) = register {
+            thread.context.regs[register] = slots[slot as usize];
+        }
     }
     if spilled.locked {
         thread.client().unlock_atomics();
@@ -98,17 +94,22 @@ fn restore_spilled(thread: &mut Thread, spilled: Spilled) {
         registers::set_mxcsr(thread.context, guest);
     }
     if spilled.vectors.iter().any(Option::is_some) {
-        registers::complete_image(thread.context);
-        // Registers that hold shadows are spilled.
-        for (n, register) in spilled.shadows.into_iter().enumerate() {
-            if let Some(register) = register {
-                registers::save_shadow(thread.context, n, register);
-            }
+        restore_vectors(thread.context, spilled);
+    }
+}
+
+/// Puts back the vector registers that are spilled, and saves the shadows that are in them.
+fn restore_vectors(context: &mut Context, spilled: Spilled) {
+    registers::complete_image(context);
+    // Registers that hold shadows are spilled.
+    for (n, register) in spilled.shadows.into_iter().enumerate() {
+        if let Some(register) = register {
+            registers::save_shadow(context, n, register);
         }
-        for (place, vector) in spilled.vectors.into_iter().enumerate() {
-            if let Some(vector) = vector {
-                registers::put_back(thread.context, vector, place);
-            }
+    }
+    for (place, vector) in spilled.vectors.into_iter().enumerate() {
+        if let Some(vector) = vector {
+            registers::put_back(context, vector, place);
         }
     }
 }

@@ -23,19 +23,7 @@ pub(super) fn fork(thread: &mut Thread, args: &CloneArgs) -> Answer {
                 unsafe { sys::syscall(libc::SYS_clone as u64, words) }
             }
             Some(extra) => {
-                let words = [
-                    flags,
-                    extra.pidfd,
-                    args.child_tid,
-                    args.parent_tid,
-                    args.exit_signal,
-                    0,
-                    0,
-                    0,
-                    extra.set_tid,
-                    extra.set_tid_size,
-                    extra.cgroup,
-                ];
+                let words = extra.words(args, flags, (0, 0), 0);
                 let args = [words.as_ptr() as u64, size_of_val(&words) as u64, 0, 0, 0, 0];
                 // SAFETY: as above.
                 unsafe { sys::syscall(libc::SYS_clone3 as u64, args) }
@@ -84,6 +72,11 @@ fn become_child(thread: &mut Thread, args: &CloneArgs) {
         thread.descriptors = thread.descriptors.duplicate();
     }
     thread.descriptors.clone().make_that_of_process();
+    begin_as(thread, args);
+}
+
+/// Gives the child the state that was asked for, where that is not the parent's.
+fn begin_as(thread: &mut Thread, args: &CloneArgs) {
     if args.clears_handlers() {
         thread.signals.actions.clear_handlers();
     }

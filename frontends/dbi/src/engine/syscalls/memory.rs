@@ -100,54 +100,23 @@ pub(super) fn brk(thread: &mut Thread, call: &Call) -> Answer {
 pub(super) fn mremap(thread: &mut Thread, call: &Call) -> Answer {
     let [old, old_len, new_len, flags, new, _] = call.args;
     let (old_len, new_len) = (page_ceil(old_len), page_ceil(new_len));
-    const FIXED: u64 = libc::MREMAP_FIXED as u64;
-    const MAY_MOVE: u64 = libc::MREMAP_MAYMOVE as u64;
-    const DONT_UNMAP: u64 = libc::MREMAP_DONTUNMAP as u64;
-    let malformed = !old.is_multiple_of(PAGE)
-        || new_len == 0
-        || flags & !(FIXED | MAY_MOVE | DONT_UNMAP) != 0
-        || flags & (FIXED | DONT_UNMAP) != 0 && flags & MAY_MOVE == 0
-        || flags & DONT_UNMAP != 0 && old_len != new_len;
-    if malformed {
+    let request = Remap { old, old_len, new_len, flags, new };
+    if request.is_malformed() {
         return fail(libc::EINVAL);
     }
     let process = thread.process;
     let mut space = process.space.lock();
-    let whole = old.checked_add(old_len.max(1)).filter(|&end| end <= GUEST_END && !arena::overlaps(old, end));
-    let (Some(_), Some((_, _, region))) = (whole, space.find(old)) else { return fail(libc::EFAULT) };
-    let target = if flags & FIXED != 0 {
-        let Some(end) = guest_range(new, new_len) else { return fail(libc::EINVAL) };
-        let _ = end;
-        Some(new)
-    } else if flags & DONT_UNMAP == 0 && (new_len <= old_len || space.is_free(old + old_len, old + new_len)) {
-        None
-    } else if flags & MAY_MOVE == 0 {
-        return fail(libc::ENOMEM);
-    } else {
-        let purpose = if region.executable() { Purpose::Code } else { Purpose::Data };
-        match space.pick(new_len, purpose) {
-            Some(at) => Some(at),
-            None => return fail(libc::ENOMEM),
-        }
-    };
-    let (kernel_flags, kernel_new) = match target {
-        Some(at) => (flags | FIXED | MAY_MOVE, at),
-        None => (flags & !MAY_MOVE, 0),
+    let (region, target) = match request.target(&mut space) {
+        Ok(found) => found,
+        Err(errno) => return fail(errno),
     };
     let end = (old + old_len).max(old + PAGE);
     let concerns = code_may_change(thread, &space, old, end)
         || target.is_some_and(|at| code_may_change(thread, &space, at, at + new_len));
-    // SAFETY: both ranges are the guest's or free.
-    let result = unsafe {
-        sys::syscall(libc::SYS_mremap as u64, [old, old_len, new_len, kernel_flags, kernel_new, 0])
+    let result = match request.ask_kernel(target, region, &mut space) {
+        Ok(result) => result,
+        Err(failed) => return Answer::Value(failed),
     };
-    if sys::error_of(result).is_some() {
-        return Answer::Value(result);
-    }
-    if flags & DONT_UNMAP == 0 {
-        space.remove(old, old + old_len);
-    }
-    space.insert(result, result + new_len, region);
     drop(space);
     if concerns {
         changed(thread, old, end);
@@ -155,6 +124,73 @@ pub(super) fn mremap(thread: &mut Thread, call: &Call) -> Answer {
     }
     thread.moved(old, old_len, result, new_len);
     Answer::Value(result)
+}
+
+/// Request to move or resize a mapping; lengths are whole pages.
+struct Remap {
+    old: u64,
+    old_len: u64,
+    new_len: u64,
+    flags: u64,
+    new: u64,
+}
+
+impl Remap {
+    const FIXED: u64 = libc::MREMAP_FIXED as u64;
+    const MAY_MOVE: u64 = libc::MREMAP_MAYMOVE as u64;
+    const DONT_UNMAP: u64 = libc::MREMAP_DONTUNMAP as u64;
+
+    fn has(&self, flags: u64) -> bool {
+        self.flags & flags != 0
+    }
+
+    fn is_malformed(&self) -> bool {
+        !self.old.is_multiple_of(PAGE)
+            || self.new_len == 0
+            || self.has(!(Self::FIXED | Self::MAY_MOVE | Self::DONT_UNMAP))
+            || self.has(Self::FIXED | Self::DONT_UNMAP) && !self.has(Self::MAY_MOVE)
+            || self.has(Self::DONT_UNMAP) && self.old_len != self.new_len
+    }
+
+    /// The mapping's region, and where it goes to, if it does not stay where it is; or the error.
+    fn target(&self, space: &mut Space) -> Result<(Region, Option<u64>), i32> {
+        let &Remap { old, old_len, new_len, new, .. } = self;
+        let end = old.checked_add(old_len.max(1));
+        let whole = end.filter(|&end| end <= GUEST_END && !arena::overlaps(old, end));
+        let (Some(_), Some((_, _, region))) = (whole, space.find(old)) else { return Err(libc::EFAULT) };
+        if self.has(Self::FIXED) {
+            guest_range(new, new_len).ok_or(libc::EINVAL)?;
+            return Ok((region, Some(new)));
+        }
+        let has_room = || new_len <= old_len || space.is_free(old + old_len, old + new_len);
+        if !self.has(Self::DONT_UNMAP) && has_room() {
+            return Ok((region, None));
+        }
+        if !self.has(Self::MAY_MOVE) {
+            return Err(libc::ENOMEM);
+        }
+        let purpose = if region.executable() { Purpose::Code } else { Purpose::Data };
+        Ok((region, Some(space.pick(new_len, purpose).ok_or(libc::ENOMEM)?)))
+    }
+
+    /// Has the kernel move the mapping to `target`, or leave it where it is: the address, or what the kernel says instead.
+    fn ask_kernel(&self, target: Option<u64>, region: Region, space: &mut Space) -> Result<u64, u64> {
+        let &Remap { old, old_len, new_len, flags, .. } = self;
+        let (flags, new) = match target {
+            Some(at) => (flags | Self::FIXED | Self::MAY_MOVE, at),
+            None => (flags & !Self::MAY_MOVE, 0),
+        };
+        // SAFETY: both ranges are the guest's or free.
+        let result = unsafe { sys::syscall(libc::SYS_mremap as u64, [old, old_len, new_len, flags, new, 0]) };
+        if sys::error_of(result).is_some() {
+            return Err(result);
+        }
+        if !self.has(Self::DONT_UNMAP) {
+            space.remove(old, old + old_len);
+        }
+        space.insert(result, result + new_len, region);
+        Ok(result)
+    }
 }
 
 pub(super) fn madvise(thread: &mut Thread, call: &Call) -> Answer {

@@ -57,37 +57,34 @@ pub(super) fn clone(thread: &mut Thread, call: &Call) -> Answer {
     spawn::clone(thread, &args)
 }
 
-pub(super) fn clone3(thread: &mut Thread, call: &Call) -> Answer {
+/// The words of the `struct clone_args` of so many bytes at `at`, zero where an older program has none.
+fn clone_words(at: u64, size: u64) -> Result<[u64; 11], i32> {
     const SMALLEST: u64 = 64;
     const KNOWN: usize = 88;
-    let [at, size, ..] = call.args;
     if size < SMALLEST {
-        return fail(libc::EINVAL);
+        return Err(libc::EINVAL);
     }
     if size > crate::engine::layout::PAGE {
-        return fail(libc::E2BIG);
+        return Err(libc::E2BIG);
     }
-    let Ok(bytes) = guest::read_bytes(at, size as usize) else { return fail(libc::EFAULT) };
+    let bytes = guest::read_bytes(at, size as usize).map_err(|_| libc::EFAULT)?;
     if bytes.iter().skip(KNOWN).any(|&byte| byte != 0) {
-        return fail(libc::E2BIG);
+        return Err(libc::E2BIG);
     }
     let mut words = [0_u64; KNOWN / 8];
     for (word, chunk) in words.iter_mut().zip(bytes.chunks_exact(8)) {
         *word = chunk.iter().rev().fold(0, |acc, &byte| acc << 8 | u64::from(byte));
     }
-    let [
-        flags,
-        pidfd,
-        child_tid,
-        parent_tid,
-        exit_signal,
-        stack,
-        stack_size,
-        tls,
-        set_tid,
-        set_tid_size,
-        cgroup,
-    ] = words;
+    Ok(words)
+}
+
+pub(super) fn clone3(thread: &mut Thread, call: &Call) -> Answer {
+    let words = match clone_words(call.args[0], call.args[1]) {
+        Ok(words) => words,
+        Err(errno) => return fail(errno),
+    };
+    let [flags, pidfd, child_tid, parent_tid, exit_signal, ..] = words;
+    let [.., stack, stack_size, tls, set_tid, set_tid_size, cgroup] = words;
     if (stack == 0) != (stack_size == 0) {
         return fail(libc::EINVAL);
     }

@@ -19,25 +19,14 @@ pub(super) fn sigaction(thread: &mut Thread, call: &Call) -> Answer {
         return fail(libc::EINVAL);
     }
     let signal = signal as u32;
-    let action = match new {
-        0 => None,
-        at => match guest::read::<Action>(at) {
-            Ok(action) => Some(action),
-            Err(guest::Fault) => return fail(libc::EFAULT),
-        },
+    let Ok(action) = (new != 0).then(|| guest::read::<Action>(new)).transpose() else {
+        return fail(libc::EFAULT);
     };
     if action.is_some() && bit(signal) & UNMASKABLE != 0 {
         return fail(libc::EINVAL);
     }
     let previous = match action {
-        Some(action) => {
-            let action = Action { mask: action.mask & !UNMASKABLE, ..action };
-            if action.ignores(signal) {
-                // What is pending is forgotten.
-                thread.signals.held.retain(|pending| pending.signal != signal);
-            }
-            thread.signals.actions.set(signal, action)
-        }
+        Some(action) => set_action(thread, signal, action),
         None => thread.signals.actions.get(signal),
     };
     if old != 0 && guest::write(old, previous).is_err() {
@@ -49,6 +38,16 @@ pub(super) fn sigaction(thread: &mut Thread, call: &Call) -> Answer {
 /// Tells whether a signal was taken from the kernel and waits to be delivered. Call with everything blocked.
 pub(crate) fn signal_waits(thread: &Thread) -> bool {
     thread.mailbox.has_signal()
+}
+
+/// Sets the action for a signal; the one before.
+fn set_action(thread: &mut Thread, signal: u32, action: Action) -> Action {
+    let action = Action { mask: action.mask & !UNMASKABLE, ..action };
+    if action.ignores(signal) {
+        // What is pending is forgotten.
+        thread.signals.held.retain(|pending| pending.signal != signal);
+    }
+    thread.signals.actions.set(signal, action)
 }
 
 pub(super) fn sigprocmask(thread: &mut Thread, call: &Call) -> Answer {
