@@ -90,32 +90,21 @@ pub(super) fn of(symbol: &Symbol<'_>, library: &Library) -> Option<Hook> {
     let symbol = symbol.name;
     // `error` and `warn` may be anybody's.
     let is_own = of_c || symbol.contains("printf") || symbol.starts_with("sqlite3_");
-    if let Some(printf) = printf::of(symbol).filter(|_| is_own) {
-        return Some(Hook::Output(OutputKind::Printf, Family::Printf(printf)));
+    let printf = printf::of(symbol).filter(|_| is_own).map(Family::Printf);
+    let of_printf = printf.or_else(|| conversion(symbol).filter(|_| of_c));
+    let output = of_printf
+        .map(|family| (OutputKind::Printf, family))
+        .or_else(|| Some((OutputKind::Fortran, Family::Fortran(gfortran::of(symbol)?))))
+        .or_else(|| Some((OutputKind::Iostream, iostream(symbol)?)))
+        .or_else(|| Some((OutputKind::Ada, Family::Ada(ada(symbol)?))))
+        .or_else(|| Some((OutputKind::Python, python(symbol)?)))
+        .or_else(|| rust(symbol).map(|(format, how)| (OutputKind::Rust, Family::Rust(format, how))))
+        .or_else(|| runtimes::of(symbol).map(|(kind, runtime)| (kind, Family::Runtime(runtime))));
+    let prints = || is_rust_print(symbol) || is_complex_insertion(symbol) || is_to_string(symbol);
+    match output {
+        Some((kind, family)) => Some(Hook::Output(kind, family)),
+        None => prints().then_some(Hook::Prints),
     }
-    if let Some(family) = conversion(symbol).filter(|_| of_c) {
-        return Some(Hook::Output(OutputKind::Printf, family));
-    }
-    if let Some(item) = gfortran::of(symbol) {
-        return Some(Hook::Output(OutputKind::Fortran, Family::Fortran(item)));
-    }
-    if let Some(family) = iostream(symbol) {
-        return Some(Hook::Output(OutputKind::Iostream, family));
-    }
-    if let Some(format) = ada(symbol) {
-        return Some(Hook::Output(OutputKind::Ada, Family::Ada(format)));
-    }
-    if let Some(family) = python(symbol) {
-        return Some(Hook::Output(OutputKind::Python, family));
-    }
-    if let Some((format, how)) = rust(symbol) {
-        return Some(Hook::Output(OutputKind::Rust, Family::Rust(format, how)));
-    }
-    if let Some((kind, runtime)) = runtimes::of(symbol) {
-        return Some(Hook::Output(kind, Family::Runtime(runtime)));
-    }
-    let prints = is_rust_print(symbol) || is_complex_insertion(symbol) || is_to_string(symbol);
-    prints.then_some(Hook::Prints)
 }
 
 /// C's conversions of a single float to text.
@@ -268,35 +257,21 @@ pub(crate) fn floats(
     family: Family,
     statements: &mut Statements,
 ) -> Result<Vec<Formatted>, Unmapped> {
+    let one = |(float, notation)| Formatted { float, notation, label: None };
+    let value = |format| abi::float(m, 0, format);
     let (float, notation) = match family {
         Family::Printf(call) => return printf::floats(m, call),
-        Family::Fortran(item) => {
-            let one = |(float, notation)| Formatted { float, notation, label: None };
-            return Ok(statements.floats(m, item)?.into_iter().map(one).collect());
-        }
-        Family::Numpy(layout) => {
-            let one = |(float, notation)| Formatted { float, notation, label: None };
-            return Ok(numpy::element(m, layout)?.map(one).into_iter().collect());
-        }
-        Family::Value(format) | Family::Ada(format) => (abi::float(m, 0, format)?, None),
-        Family::Stream(format) => {
-            (abi::float(m, 0, format)?, notations::stream(m, format).unwrap_or_default())
-        }
-        Family::ToChars(format, chosen) => {
-            (abi::float(m, 0, format)?, notations::to_chars(m, format, chosen).unwrap_or_default())
-        }
-        Family::Runtime(runtime) => {
-            (abi::float(m, 0, Format::F64)?, runtimes::notation(m, runtime).unwrap_or_default())
-        }
-        Family::Python => (abi::float(m, 0, Format::F64)?, notations::python(m).unwrap_or_default()),
-        Family::Dragon4(format, layout) => {
-            (pointee(m, format)?, numpy::scalar(m, format, layout).unwrap_or_default())
-        }
-        Family::Rust(format, how) => {
-            (pointee(m, format)?, notations::rust(m, format, how).unwrap_or_default())
-        }
+        Family::Fortran(item) => return Ok(statements.floats(m, item)?.into_iter().map(one).collect()),
+        Family::Numpy(layout) => return Ok(numpy::element(m, layout)?.map(one).into_iter().collect()),
+        Family::Value(format) | Family::Ada(format) => (value(format)?, Ok(None)),
+        Family::Stream(format) => (value(format)?, notations::stream(m, format)),
+        Family::ToChars(format, chosen) => (value(format)?, notations::to_chars(m, format, chosen)),
+        Family::Runtime(runtime) => (value(Format::F64)?, runtimes::notation(m, runtime)),
+        Family::Python => (value(Format::F64)?, notations::python(m)),
+        Family::Dragon4(format, layout) => (pointee(m, format)?, numpy::scalar(m, format, layout)),
+        Family::Rust(format, how) => (pointee(m, format)?, notations::rust(m, format, how)),
     };
-    Ok(vec![Formatted { float, notation, label: None }])
+    Ok(vec![one((float, notation.unwrap_or_default()))])
 }
 
 /// Float that the first argument points to.

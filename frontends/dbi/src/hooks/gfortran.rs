@@ -206,17 +206,37 @@ fn complex(m: &dyn Machine, address: u64, format: Format) -> Result<Vec<Float>, 
     Ok(vec![abi::memory(m, address, format)?, abi::memory(m, address.wrapping_add(part), format)?])
 }
 
+/// Extents of an array's dimensions, and the bytes from one element to the next along each.
+fn dimensions(
+    m: &dyn Machine,
+    descriptor: u64,
+    rank: usize,
+    element: u64,
+) -> Result<Vec<(u64, u64)>, Unmapped> {
+    let dimension = |i: u64| {
+        let [stride, lower, upper] = [0, 8, 16].map(|at| read_u64(m, descriptor + 40 + 24 * i + at));
+        let extent = (upper? as i64).wrapping_sub(lower? as i64).wrapping_add(1).max(0) as u64;
+        Ok((extent, stride?.wrapping_mul(element)))
+    };
+    (0..rank as u64).map(dimension).collect()
+}
+
+/// Address of the element of this number, in memory order of the language, of an array at `base`.
+fn address_of(number: u64, base: u64, dimensions: &[(u64, u64)]) -> u64 {
+    let mut rest = number;
+    dimensions.iter().fold(base, |address, (extent, stride)| {
+        let index = rest % extent;
+        rest /= extent;
+        address.wrapping_add(index.wrapping_mul(*stride))
+    })
+}
+
 /// The elements of the array that a descriptor describes, in memory order of the language: first index fastest.
 fn array(m: &dyn Machine, descriptor: u64, format: Option<Format>) -> Result<Items, Unmapped> {
     let base = read_u64(m, descriptor)?;
     let element = read_u64(m, descriptor + 16)?;
     let [rank, kind] = read_bytes(m, descriptor + 28)?;
-    let mut dimensions = Vec::new();
-    for i in 0..usize::from(rank).min(RANKS) as u64 {
-        let [stride, lower, upper] = [0, 8, 16].map(|at| read_u64(m, descriptor + 40 + 24 * i + at));
-        let extent = (upper? as i64).wrapping_sub(lower? as i64).wrapping_add(1).max(0) as u64;
-        dimensions.push((extent, stride?.wrapping_mul(element)));
-    }
+    let dimensions = dimensions(m, descriptor, usize::from(rank).min(RANKS), element)?;
     let count: u64 = dimensions.iter().fold(1, |count, (extent, _)| count.saturating_mul(*extent));
     let is_complex = kind == BT_COMPLEX;
     let in_all = if kind == BT_DERIVED { 0 } else { count.saturating_mul(1 + u64::from(is_complex)) };
@@ -225,12 +245,7 @@ fn array(m: &dyn Machine, descriptor: u64, format: Option<Format>) -> Result<Ite
         return Ok(Items { floats, in_all, is_complex });
     };
     for number in 0..count {
-        let mut rest = number;
-        let address = dimensions.iter().fold(base, |address, (extent, stride)| {
-            let index = rest % extent;
-            rest /= extent;
-            address.wrapping_add(index.wrapping_mul(*stride))
-        });
+        let address = address_of(number, base, &dimensions);
         match is_complex {
             false => floats.push(abi::memory(m, address, format)?),
             true => floats.extend(complex(m, address, format)?),

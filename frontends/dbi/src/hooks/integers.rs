@@ -40,21 +40,27 @@ const FROM_CHARS: [&str; 2] =
 
 /// The parser of integers of this name.
 pub(super) fn of(symbol: &str) -> Option<IntegerParser> {
-    let text = |text, label| IntegerParser { at: At::Text(text), label };
-    match symbol {
-        "PyOS_strtol" | "PyOS_strtoul" | "PyLong_FromString" => {
-            return Some(text(TextAt::Pointer(0), Some("Python")));
-        }
+    named(symbol).or_else(|| of_cpp(symbol)).or_else(|| of_c(symbol))
+}
+
+fn text(text: TextAt, label: Option<&'static str>) -> IntegerParser {
+    IntegerParser { at: At::Text(text), label }
+}
+
+/// The parser that has just this name.
+fn named(symbol: &str) -> Option<IntegerParser> {
+    Some(match symbol {
+        "PyOS_strtol" | "PyOS_strtoul" | "PyLong_FromString" => text(TextAt::Pointer(0), Some("Python")),
         // The first argument is the interpreter; numbers of scripts alone come here.
-        "Perl_grok_number" | "Perl_grok_number_flags" => {
-            return Some(text(TextAt::Counted(1), Some("Perl")));
-        }
-        "strconv.Atoi" | "strconv.ParseInt" | "strconv.ParseUint" => return Some(text(TextAt::Go, None)),
-        "_gfortran_transfer_integer" => {
-            return Some(IntegerParser { at: At::Value, label: Some("Fortran's read") });
-        }
-        _ => {}
-    }
+        "Perl_grok_number" | "Perl_grok_number_flags" => text(TextAt::Counted(1), Some("Perl")),
+        "strconv.Atoi" | "strconv.ParseInt" | "strconv.ParseUint" => text(TextAt::Go, None),
+        "_gfortran_transfer_integer" => IntegerParser { at: At::Value, label: Some("Fortran's read") },
+        _ => return None,
+    })
+}
+
+/// The parser of libstdc++ that has this name.
+fn of_cpp(symbol: &str) -> Option<IntegerParser> {
     if FROM_CHARS.iter().any(|start| symbol.starts_with(start)) {
         return Some(text(TextAt::Behind, Some("std::from_chars")));
     }
@@ -62,10 +68,13 @@ pub(super) fn of(symbol: &str) -> Option<IntegerParser> {
         return Some(text(TextAt::Range(0, 1), Some("std::from_chars")));
     }
     // Not bool, floats and pointers.
-    if let Some(kind) = symbol.strip_prefix(NUM_GET) {
-        let is_integer = ["l", "m", "t", "j", "x", "y"].contains(&kind);
-        return is_integer.then_some(text(TextAt::Stream(1), Some("C++'s streams")));
-    }
+    let kind = symbol.strip_prefix(NUM_GET)?;
+    let is_integer = ["l", "m", "t", "j", "x", "y"].contains(&kind);
+    is_integer.then_some(text(TextAt::Stream(1), Some("C++'s streams")))
+}
+
+/// The parser of the C library that has this name.
+fn of_c(symbol: &str) -> Option<IntegerParser> {
     let is_integer = |kind: &str| ["l", "ul", "ll", "ull", "imax", "umax", "q", "uq"].contains(&kind);
     let is = |base| c_kind(symbol, base).is_some_and(is_integer);
     let narrow = if is("strto") {

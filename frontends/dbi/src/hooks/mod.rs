@@ -82,37 +82,23 @@ const UNWINDING: [&str; 5] = ["longjmp", "_longjmp", "siglongjmp", "__longjmp_ch
 
 /// The meaning of the function `symbol` of `library`, if it has one.
 pub(crate) fn of(symbol: &Symbol<'_>, library: &Library) -> Option<Hook> {
-    if digits::is_conversion(symbol.name) {
-        return Some(Hook::Digits);
-    }
-    if let Some(row) = left_out::of(symbol.name) {
-        return Some(match row.calls {
-            LeftOutCalls::All => Hook::LeftOut(row),
-            LeftOutCalls::Runs(_) => Hook::RunsCode(row),
-        });
-    }
-    if let Some(format) = runtimes::boxes(symbol.name) {
-        return Some(Hook::Boxes(format));
-    }
-    if software::is_of(symbol.name) {
-        return Some(Hook::Software);
-    }
-    if runtimes::prints_integer(symbol.name) {
-        return Some(Hook::PrintsInteger);
-    }
-    if UNWINDING.contains(&symbol.name) {
-        return Some(Hook::Unwinds);
-    }
-    if parsers::parses_data(symbol.name) {
-        return Some(Hook::ParsesData);
-    }
-    if let Some(parser) = parsers::of(symbol.name) {
-        return Some(Hook::Parses(parser));
-    }
-    if let Some(parser) = integers::of(symbol.name) {
-        return Some(Hook::ParsesInteger(parser));
-    }
-    families::of(symbol, library).or_else(|| libm::of(symbol, library).map(Hook::Math))
+    let name = symbol.name;
+    let left_out = |row: &'static LeftOut| match row.calls {
+        LeftOutCalls::All => Hook::LeftOut(row),
+        LeftOutCalls::Runs(_) => Hook::RunsCode(row),
+    };
+    let digits = digits::is_conversion(name).then_some(Hook::Digits);
+    digits
+        .or_else(|| left_out::of(name).map(left_out))
+        .or_else(|| runtimes::boxes(name).map(Hook::Boxes))
+        .or_else(|| software::is_of(name).then_some(Hook::Software))
+        .or_else(|| runtimes::prints_integer(name).then_some(Hook::PrintsInteger))
+        .or_else(|| UNWINDING.contains(&name).then_some(Hook::Unwinds))
+        .or_else(|| parsers::parses_data(name).then_some(Hook::ParsesData))
+        .or_else(|| parsers::of(name).map(Hook::Parses))
+        .or_else(|| integers::of(name).map(Hook::ParsesInteger))
+        .or_else(|| families::of(symbol, library))
+        .or_else(|| libm::of(symbol, library).map(Hook::Math))
 }
 
 /// Functions of `file`, a module of Python, that mean something and are known by the names that scripts call them by: name and

@@ -68,53 +68,59 @@ const fn ada_bounds(word: u64) -> [i32; 2] {
     [word as i32, (word >> 32) as i32]
 }
 
+/// Address and number of the characters of a string of Ada's: all of it, or `from` the index on that the third argument has.
+fn ada_characters(m: &dyn Machine, from: bool) -> Result<(u64, Option<u64>), Unmapped> {
+    let argument = |index| abi::integer(m, index);
+    let [lowest, highest] = ada_bounds(read_u64(m, argument(1)?)?);
+    let (mut first, mut last) = (lowest, highest);
+    if from {
+        [first, _] = ada_bounds(read_u64(m, argument(2)?)?);
+        last = argument(3)? as i32;
+    }
+    let length = i64::from(last) - i64::from(first) + 1;
+    let skipped = i64::from(first) - i64::from(lowest);
+    Ok((argument(0)?.wrapping_add_signed(skipped), Some(length.max(0) as u64)))
+}
+
+/// Address of the next character of the stream that has this `buffer`.
+fn next_in_stream(m: &dyn Machine, buffer: u64) -> Result<u64, Unmapped> {
+    match read_u64(m, buffer + STREAM_NEXT)? {
+        0 => read_u64(m, read_u64(m, buffer + STREAM_FILE)? + FILE_NEXT),
+        next => Ok(next),
+    }
+}
+
 impl TextAt {
     /// The text of the call that `m` is about to begin.
     pub(super) fn read(self, m: &dyn Machine) -> Result<Text, Unmapped> {
-        let argument = |index| abi::integer(m, index);
-        let (address, length) = match self {
-            TextAt::Pointer(index) => (argument(index)?, None),
-            TextAt::Wide => (argument(0)?, None),
-            TextAt::Range(first, bytes) => {
-                let (start, end) = (argument(first)?, argument(first + 1)?);
-                (start, Some(end.saturating_sub(start) / bytes))
-            }
-            TextAt::Counted(first) => (argument(first)?, Some(argument(first + 1)?)),
-            TextAt::Go => (m.general(abi::RAX), Some(m.general(abi::RBX))),
-            TextAt::D => {
-                let string = argument(0)?;
-                (read_u64(m, string + 8)?, Some(read_u64(m, string)?))
-            }
-            TextAt::Ada | TextAt::AdaFrom => {
-                let [first, mut last] = ada_bounds(read_u64(m, argument(1)?)?);
-                let mut from = first;
-                if self == TextAt::AdaFrom {
-                    [from, _] = ada_bounds(read_u64(m, argument(2)?)?);
-                    last = argument(3)? as i32;
-                }
-                let length = i64::from(last) - i64::from(from) + 1;
-                let skipped = i64::from(from) - i64::from(first);
-                (argument(0)?.wrapping_add_signed(skipped), Some(length.max(0) as u64))
-            }
-            TextAt::Behind => {
-                let start = read_u64(m, argument(0)?)?;
-                (start, Some(argument(1)?.saturating_sub(start)))
-            }
-            TextAt::Stream(index) => {
-                let buffer = argument(index)?;
-                let next = match read_u64(m, buffer + STREAM_NEXT)? {
-                    0 => read_u64(m, read_u64(m, buffer + STREAM_FILE)? + FILE_NEXT)?,
-                    next => next,
-                };
-                (next, None)
-            }
-        };
+        let (address, length) = self.characters(m)?;
         let character = match self {
             TextAt::Wide => 4,
             TextAt::Range(_, bytes) => bytes,
             _ => 1,
         };
         Ok(Text { address, length, character })
+    }
+
+    /// Address of the first character, and the number of characters if the text does not end by a zero.
+    fn characters(self, m: &dyn Machine) -> Result<(u64, Option<u64>), Unmapped> {
+        let argument = |index| abi::integer(m, index);
+        let until = |start: u64, end: u64, bytes| (start, Some(end.saturating_sub(start) / bytes));
+        Ok(match self {
+            TextAt::Pointer(index) => (argument(index)?, None),
+            TextAt::Wide => (argument(0)?, None),
+            TextAt::Range(first, bytes) => until(argument(first)?, argument(first + 1)?, bytes),
+            TextAt::Counted(first) => (argument(first)?, Some(argument(first + 1)?)),
+            TextAt::Go => (m.general(abi::RAX), Some(m.general(abi::RBX))),
+            TextAt::D => {
+                let string = argument(0)?;
+                (read_u64(m, string + 8)?, Some(read_u64(m, string)?))
+            }
+            TextAt::Ada => ada_characters(m, false)?,
+            TextAt::AdaFrom => ada_characters(m, true)?,
+            TextAt::Behind => until(read_u64(m, argument(0)?)?, argument(1)?, 1),
+            TextAt::Stream(index) => (next_in_stream(m, argument(index)?)?, None),
+        })
     }
 }
 
@@ -150,58 +156,63 @@ const V8: &str = "_ZN2v88internal22InternalStringToDoubleIPK";
 
 /// The parser of this name.
 pub(super) fn of(symbol: &str) -> Option<Parser> {
-    use Format::{F32, F64};
-    let parser = |text, result| Parser { text, result, reads_literals: false, estimates: false };
-    let returned = |text, format| Some(parser(text, ResultAt::Returned(format)));
-    match symbol {
-        "PyOS_string_to_double" => {
-            return Some(Parser {
-                reads_literals: true,
-                ..parser(TextAt::Pointer(0), ResultAt::Returned(F64))
-            });
-        }
+    let ada = |(format, from)| returned(if from { TextAt::AdaFrom } else { TextAt::Ada }, format);
+    named(symbol)
+        .or_else(|| Some(returned(TextAt::Pointer(0), c_format(symbol, "strto")?)))
+        .or_else(|| Some(returned(TextAt::Wide, c_format(symbol, "wcsto")?)))
+        .or_else(|| v8(symbol))
+        .or_else(|| from_chars(symbol))
+        .or_else(|| ada_format(symbol).map(ada))
+        .or_else(|| Some(returned(TextAt::D, d_format(symbol)?)))
+        .or_else(|| rust_format(symbol).map(rust))
+}
+
+fn parser(text: TextAt, result: ResultAt) -> Parser {
+    Parser { text, result, reads_literals: false, estimates: false }
+}
+
+fn returned(text: TextAt, format: Format) -> Parser {
+    parser(text, ResultAt::Returned(format))
+}
+
+/// The parser that has just this name.
+fn named(symbol: &str) -> Option<Parser> {
+    use Format::F64;
+    Some(match symbol {
+        "PyOS_string_to_double" => Parser { reads_literals: true, ..returned(TextAt::Pointer(0), F64) },
         // R's parsers return doubles from sums of long doubles.
-        "R_strtod" | "R_strtod5" | "R_strtod4" | "R_atof" => return returned(TextAt::Pointer(0), F64),
+        "R_strtod" | "R_strtod5" | "R_strtod4" | "R_atof" => returned(TextAt::Pointer(0), F64),
         // The first argument is the interpreter.
-        "Perl_my_atof" => return returned(TextAt::Pointer(1), F64),
-        "Perl_my_atof3" => return Some(parser(TextAt::Pointer(1), ResultAt::Through(2, F64))),
-        "xmlXPathStringEvalNumber" => return returned(TextAt::Pointer(0), F64),
+        "Perl_my_atof" => returned(TextAt::Pointer(1), F64),
+        "Perl_my_atof3" => parser(TextAt::Pointer(1), ResultAt::Through(2, F64)),
+        "xmlXPathStringEvalNumber" => returned(TextAt::Pointer(0), F64),
         // David Gay's, as PHP and Ruby have it.
-        "zend_strtod" | "ruby_strtod" => {
-            let returned = ResultAt::Returned(F64);
-            return Some(Parser { estimates: true, ..parser(TextAt::Pointer(0), returned) });
-        }
-        "strconv.ParseFloat" => return returned(TextAt::Go, F64),
-        _ => {}
-    }
-    if let Some(format) = c_format(symbol, "strto") {
-        return returned(TextAt::Pointer(0), format);
-    }
-    if let Some(format) = c_format(symbol, "wcsto") {
-        return returned(TextAt::Wide, format);
-    }
-    // V8's InternalStringToDouble(first, last, flags, empty), for texts of one byte for each character, and of two.
-    for (kind, bytes) in [("h", 1), ("t", 2)] {
-        let rest = symbol.strip_prefix(V8).and_then(|rest| rest.strip_prefix(kind));
-        if rest.is_some_and(|rest| rest.starts_with("S3_EEdT_T0_i")) {
-            let returned = ResultAt::Returned(F64);
-            return Some(Parser { estimates: true, ..parser(TextAt::Range(0, bytes), returned) });
-        }
-    }
-    // libstdc++'s std::from_chars(const char *, const char *, T &, std::chars_format).
-    if let Some(rest) = symbol.strip_prefix("_ZSt10from_charsPKcS0_R") {
-        let format = format_of(rest.strip_suffix("St12chars_format")?)?;
-        return Some(parser(TextAt::Range(0, 1), ResultAt::Through(2, format)));
-    }
-    if let Some((format, from)) = ada_format(symbol) {
-        return returned(if from { TextAt::AdaFrom } else { TextAt::Ada }, format);
-    }
-    if let Some(format) = d_format(symbol) {
-        return returned(TextAt::D, format);
-    }
-    match rust_format(symbol)? {
-        F32 => Some(parser(TextAt::Counted(0), ResultAt::RustSingle)),
-        _ => Some(parser(TextAt::Counted(1), ResultAt::RustDouble)),
+        "zend_strtod" | "ruby_strtod" => Parser { estimates: true, ..returned(TextAt::Pointer(0), F64) },
+        "strconv.ParseFloat" => returned(TextAt::Go, F64),
+        _ => return None,
+    })
+}
+
+/// V8's `InternalStringToDouble(first, last, flags, empty)`, for texts of one byte for each character, and of two.
+fn v8(symbol: &str) -> Option<Parser> {
+    let kind = symbol.strip_prefix(V8)?;
+    let is = |letter| kind.strip_prefix(letter).is_some_and(|rest| rest.starts_with("S3_EEdT_T0_i"));
+    let bytes = [('h', 1), ('t', 2)].into_iter().find(|&(letter, _)| is(letter)).map(|(_, bytes)| bytes)?;
+    Some(Parser { estimates: true, ..returned(TextAt::Range(0, bytes), Format::F64) })
+}
+
+/// `std::from_chars(const char *, const char *, T &, std::chars_format)` of libstdc++.
+fn from_chars(symbol: &str) -> Option<Parser> {
+    let rest = symbol.strip_prefix("_ZSt10from_charsPKcS0_R")?;
+    let format = format_of(rest.strip_suffix("St12chars_format")?)?;
+    Some(parser(TextAt::Range(0, 1), ResultAt::Through(2, format)))
+}
+
+/// Rust's parser of floats of `format`.
+fn rust(format: Format) -> Parser {
+    match format {
+        Format::F32 => parser(TextAt::Counted(0), ResultAt::RustSingle),
+        _ => parser(TextAt::Counted(1), ResultAt::RustDouble),
     }
 }
 
