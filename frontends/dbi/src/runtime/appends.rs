@@ -154,6 +154,24 @@ pub(super) extern "C" fn append_call(call: &mut FunctionCall, recording: &Record
         return;
     }
     let layout = Layout::of(lanes, [format; 2], op.arity(), 0, Reads::ALL);
+    let bytes = record_of(call, &layout);
+    // SAFETY: the thread's buffer has room for a record here, and nobody looks at it before the position says that it is there.
+    unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), at as *mut u8, layout.bytes.into()) };
+    recording.next.store(at + u64::from(layout.bytes), Ordering::Release);
+    let number = recording.number.load(Ordering::Relaxed);
+    recording.number.store(number + u64::from(lanes), Ordering::Relaxed);
+    for n in 0..lanes.into() {
+        let is_active = (0..op.arity()).any(|i| lane(&call.shadows[i], format, n) != 0);
+        if is_active {
+            set_lane(&mut call.shadow, format, n, cell_of(number, format, n));
+        }
+    }
+}
+
+/// The record of the operation that the call notes.
+#[inline]
+fn record_of(call: &FunctionCall, layout: &Layout) -> [u8; MOST_BYTES] {
+    let Function { op, format, width, .. } = Function::from_bits(call.function as u32);
     let mut bytes = [0_u8; MOST_BYTES];
     let kind = call.kinds[call.present as usize];
     bytes[..4].copy_from_slice(&(kind as u32).to_le_bytes());
@@ -171,20 +189,15 @@ pub(super) extern "C" fn append_call(call: &mut FunctionCall, recording: &Record
         put(layout.cells[i], &call.shadows[i]);
     }
     put(layout.r, &call.result);
-    // SAFETY: the thread's buffer has room for a record here, and nobody looks at it before the position says that it is there.
-    unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), at as *mut u8, layout.bytes.into()) };
-    recording.next.store(at + u64::from(layout.bytes), Ordering::Release);
-    let number = recording.number.load(Ordering::Relaxed);
-    recording.number.store(number + u64::from(lanes), Ordering::Relaxed);
-    for n in 0..lanes.into() {
-        let is_active = (0..op.arity()).any(|i| lane(&call.shadows[i], format, n) != 0);
-        let cell = match format {
-            Format::F32 => u64::from((number as u32).wrapping_add(SINGLE_MORE + n as u32)),
-            _ => number + n as u64,
-        };
-        if is_active {
-            set_lane(&mut call.shadow, format, n, cell);
-        }
+    bytes
+}
+
+/// Cell beside the result of a lane, of a record whose first result has this number.
+#[inline]
+fn cell_of(number: u64, format: Format, lane: usize) -> u64 {
+    match format {
+        Format::F32 => u64::from((number as u32).wrapping_add(SINGLE_MORE + lane as u32)),
+        _ => number + lane as u64,
     }
 }
 

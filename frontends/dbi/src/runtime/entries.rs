@@ -110,16 +110,7 @@ impl OutOfLine {
         if insn.is_invalid() {
             return None;
         }
-        let site = Tool::of(process).map_or(Site::NONE, |tool| tool.session.site(pc));
-        let mut lowering = self.lowerer.lower(&insn, top, whole);
-        if let Lowering::Steps(lowered) = &mut lowering {
-            lowered.lowered.sums = sums;
-            for step in &mut lowered.lowered.steps {
-                if let Step::Compare { predicate, .. } = step {
-                    *predicate = consumed(*predicate, pc);
-                }
-            }
-        }
+        let lowering = self.lowering(&insn, top, sums, whole);
         let entry = Rc::new(Entry {
             may_take: taken::may_take(&lowering),
             takes_parts: Cell::new(false),
@@ -127,11 +118,25 @@ impl OutOfLine {
             insn,
             lowering,
             sums,
-            site,
+            site: Tool::of(process).map_or(Site::NONE, |tool| tool.session.site(pc)),
             runs: Cell::new(0),
         });
         self.entries.insert((pc, top, whole), entry.clone());
         Some(entry)
+    }
+
+    /// Steps of the instruction, with what its sums and comparisons are meant for.
+    fn lowering(&mut self, insn: &Instruction, top: u8, sums: Sums, whole: Option<Whole>) -> Lowering {
+        let mut lowering = self.lowerer.lower(insn, top, whole);
+        if let Lowering::Steps(lowered) = &mut lowering {
+            lowered.lowered.sums = sums;
+            for step in &mut lowered.lowered.steps {
+                if let Step::Compare { predicate, .. } = step {
+                    *predicate = consumed(*predicate, insn.ip());
+                }
+            }
+        }
+        lowering
     }
 }
 

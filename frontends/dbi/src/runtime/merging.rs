@@ -98,27 +98,58 @@ fn merge(
     (operation, coefficient): (u32, f32),
 ) -> Roundings {
     let (mine, others) = (integers(first.operations), integers(second.operations));
-    let (mut sums, coefficients) =
-        (scaled(first.coefficients, scale), scaled(second.coefficients, other_scale));
+    let (sums, coefficients) = (scaled(first.coefficients, scale), scaled(second.coefficients, other_scale));
     // The new one: where its operation is in the first list, or in the last lane.
     let (operation, coefficient) = (_mm_set1_epi32(operation as i32), _mm_set1_ps(coefficient));
     let same = _mm_cmpeq_epi32(mine, operation);
-    sums = _mm_add_ps(sums, kept(coefficient, same));
-    // Where the one list has nothing that the other has not at the same place, there is nothing to look for, and mostly
-    // nothing to sort.
-    let nobody = _mm_set1_epi32(-1);
-    let alike = _mm_or_si128(_mm_cmpeq_epi32(others, mine), _mm_cmpeq_epi32(others, nobody));
-    if _mm_movemask_epi8(alike) == 0xffff {
+    let sums = _mm_add_ps(sums, kept(coefficient, same));
+    if are_alike(mine, others) {
         let sums = _mm_add_ps(sums, coefficients);
         if is_ordered(sums, coefficient, same) {
             return list(mine, _mm_castps_si128(sums));
         }
     }
+    let (mine, sums) = with_new((mine, sums), (operation, coefficient), same);
+    let (found, added) = matched(mine, others, coefficients);
+    let (others, coefficients) = (_mm_or_si128(others, found), dropped(coefficients, found));
+    three_largest([mine, others], [_mm_add_ps(sums, added), coefficients])
+}
+
+/// The operation of no rounding.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn nobody() -> __m128i {
+    _mm_set1_epi32(-1)
+}
+
+/// Tells whether the one list has nothing that the other has not at the same place: there is nothing to look for then, and
+/// mostly nothing to sort.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn are_alike(mine: __m128i, others: __m128i) -> bool {
+    let alike = _mm_or_si128(_mm_cmpeq_epi32(others, mine), _mm_cmpeq_epi32(others, nobody()));
+    _mm_movemask_epi8(alike) == 0xffff
+}
+
+/// Operations and sums with the new rounding in the last lane, unless its operation is among them: where they are the `same`.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn with_new(
+    (mine, sums): (__m128i, __m128),
+    (operation, coefficient): (__m128i, __m128),
+    same: __m128i,
+) -> (__m128i, __m128) {
     let known = _mm_or_si128(same, _mm_shuffle_epi32::<0b01_00_11_10>(same));
     let known = _mm_or_si128(known, _mm_shuffle_epi32::<0b10_11_00_01>(known));
     let mine = _mm_blend_epi32::<LAST>(mine, _mm_or_si128(operation, known));
-    sums = _mm_blend_ps::<LAST>(sums, dropped(coefficient, known));
-    // Each of the one list against each of the other: the second is turned round, and what is found turned back.
+    (mine, _mm_blend_ps::<LAST>(sums, dropped(coefficient, known)))
+}
+
+/// The lanes of `others` whose operations are in `mine` too, and what their coefficients add to each lane of `mine`. Each of
+/// the one list is looked for among the other: the second is turned round, and what is found turned back.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn matched(mine: __m128i, others: __m128i, coefficients: __m128) -> (__m128i, __m128) {
     let (mut found, mut added) = (_mm_setzero_si128(), _mm_setzero_ps());
     macro_rules! join {
         ($turn:literal, $back:literal) => {
@@ -132,9 +163,13 @@ fn merge(
     join!(0b00_11_10_01, 0b10_01_00_11);
     join!(0b01_00_11_10, 0b01_00_11_10);
     join!(0b10_01_00_11, 0b00_11_10_01);
-    sums = _mm_add_ps(sums, added);
-    let (others, coefficients) = (_mm_or_si128(others, found), dropped(coefficients, found));
-    // The three largest, one after the other.
+    (found, added)
+}
+
+/// The list of the three largest of the roundings in two vectors, found one after the other.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn three_largest([mine, others]: [__m128i; 2], [sums, coefficients]: [__m128; 2]) -> Roundings {
     let (near, far) = (keys(sums, PLACE), keys(coefficients, PLACE - 4));
     let most = largest(near, far);
     let (near, far) = (without(near, most), without(far, most));
@@ -147,7 +182,7 @@ fn merge(
     let operations = _mm256_permutevar8x32_epi32(_mm256_set_m128i(others, mine), places);
     let coefficients = _mm256_castps_si256(_mm256_set_m128(coefficients, sums));
     let coefficients = _mm256_castsi256_si128(_mm256_permutevar8x32_epi32(coefficients, places));
-    list(_mm_blend_epi32::<LAST>(_mm256_castsi256_si128(operations), nobody), coefficients)
+    list(_mm_blend_epi32::<LAST>(_mm256_castsi256_si128(operations), nobody()), coefficients)
 }
 
 /// A list of these roundings; what is in the last lane of their coefficients is of no account.

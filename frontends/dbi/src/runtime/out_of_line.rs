@@ -12,12 +12,13 @@ use super::exchange;
 use super::parts::{Store, Verdict};
 use super::shadowed::Shadowed;
 use super::stops;
-use super::taken;
+use super::taken::{self, Before};
 use super::visit;
 use crate::context::{Context, reg};
 use crate::engine::guest;
 use crate::engine::layout::page_floor;
 use crate::engine::planes::{self, GS_BASE};
+use crate::engine::process::Process;
 use crate::engine::sys;
 use crate::engine::thread::Thread;
 use crate::registers::{self, RegisterShadows};
@@ -44,14 +45,28 @@ fn address_of(context: &Context, gs: u64, recipe: &AddressRecipe) -> u64 {
 
 /// An instruction that is to run out of line, at `thread.pc`.
 pub(super) fn begin(thread: &mut Thread) {
-    let pc = thread.pc;
     let gs = thread.guest_gs();
+    let Some(pending) = prepared(thread, gs) else { return };
+    if let Some(pc) = refused(thread, &pending) {
+        thread.pc = pc;
+        release(thread, &pending);
+        thread.mode = stops::mode(thread);
+        return;
+    }
+    if pending.guest_gs {
+        sys::set_gs_base(gs);
+    }
+    set_going(thread, pending);
+}
+
+/// The instruction at `thread.pc` with what it needs from before it runs, its locks taken.
+fn prepared(thread: &mut Thread, gs: u64) -> Option<Pending> {
     let mode = thread.mode;
     thread.mode = Mode::OUT_OF_LINE;
     registers::complete_image(thread.context);
     let top = registers::x87_top(thread.context);
-    let Some((entry, is_doubtful)) = lowered(thread, top) else { return };
-    let Some(shadowed) = Shadowed::of_mut(&mut thread.client_state) else { return };
+    let (entry, is_doubtful) = lowered(thread, top)?;
+    let shadowed = Shadowed::of_mut(&mut thread.client_state)?;
     let guest_gs = discover::uses_gs(&entry.insn);
     let locked = is_atomic(&entry.insn);
     let mut pending =
@@ -61,37 +76,49 @@ pub(super) fn begin(thread: &mut Thread) {
     }
     prepare(shadowed, thread.context, gs, &mut pending);
     pending.met |= is_doubtful;
+    Some(pending)
+}
+
+/// Place where the program goes on if the instruction is refused, as [`exchange::refuse`] says.
+fn refused(thread: &mut Thread, pending: &Pending) -> Option<u64> {
+    if !pending.locked {
+        return None;
+    }
+    let shadowed = Shadowed::of_mut(&mut thread.client_state)?;
     let tool = Tool::of(thread.process);
     let catches_up = tool.is_some_and(|tool| tool.policy().exchange == Exchange::Add);
+    exchange::refuse(shadowed, thread.context, &pending.entry.insn, catches_up)
+}
+
+/// Lets the instruction run. If it does so often, it is annotated in its block from now on; and operations whose time has come
+/// are watched.
+fn set_going(thread: &mut Thread, pending: Pending) {
+    let tool = Tool::of(thread.process);
+    let Some(shadowed) = Shadowed::of_mut(&mut thread.client_state) else { return };
     let is_inline = tool.is_some_and(|tool| tool.inline().is_some());
-    if locked && let Some(pc) = exchange::refuse(shadowed, thread.context, &pending.entry.insn, catches_up) {
-        thread.pc = pc;
-        release(thread, &pending);
-        thread.mode = stops::mode(thread);
-        return;
-    }
-    if guest_gs {
-        sys::set_gs_base(gs);
-    }
     let in_place = tool.is_some_and(|tool| tool.policy().derivatives == Some(Derivatives::InPlace));
     let often = is_inline && runs_often(&pending.entry, shadowed.in_registers > 0, in_place);
     let entry = pending.entry.clone();
-    let place = [pc, entry.insn.next_ip() - 1];
+    let place = [thread.pc, entry.insn.next_ip() - 1];
     let due = tool.map(|tool| shadowed.out_of_line.watched_from_now(&entry, place, tool));
     shadowed.out_of_line.pending = Some(pending);
     let due = due.unwrap_or_default();
     due.iter().for_each(|&([pc, _], watched)| thread.translator.watch(pc, watched));
     if often {
-        let insn = &entry.insn;
-        let number = tool.and_then(|tool| {
-            tool.session.number_of_gap(entry.site, insn.code() as usize, || stops::name(insn))
-        });
-        thread.translator.mark_hot(pc, number);
+        mark_hot(thread, &entry);
     }
     let own = often.then_some(place);
     for at in own.into_iter().chain(due.into_iter().map(|(place, _)| place)).flatten() {
         thread.cache.invalidate_page(page_floor(at));
     }
+}
+
+/// Has the instruction at `thread.pc` annotated in its block, by its number among the gaps if it is one.
+fn mark_hot(thread: &mut Thread, entry: &Entry) {
+    let insn = &entry.insn;
+    let number = Tool::of(thread.process)
+        .and_then(|tool| tool.session.number_of_gap(entry.site, insn.code() as usize, || stops::name(insn)));
+    thread.translator.mark_hot(thread.pc, number);
 }
 
 /// The instruction at `thread.pc`, and whether it is doubtful that what it does to shadows is right.
@@ -334,49 +361,72 @@ pub(super) fn finish(thread: &mut Thread) {
         thread.mode = stops::mode(thread);
         return;
     };
+    let (outcome, operands) = carried_out(shadowed, thread.process, thread.context, gs, &pending);
+    shadowed.parts.wrote();
+    shadowed.registers(thread.context).note_x87();
+    let is_gap = matches!(pending.entry.lowering, Lowering::Gap(_));
+    let loses = loses_shadows(thread.process, &pending) && !shadowed.calls.is_formatting();
+    note_outcome(thread.process, &pending.entry, &outcome, loses);
+    release(thread, &pending);
+    if outcome.taken {
+        taken::took(thread, &pending.entry, &operands);
+    } else if is_gap && loses {
+        taken::took(thread, &pending.entry, &pending.reads);
+    }
+    thread.mode = stops::mode(thread);
+    note_stack(thread, &pending.entry, outcome.noted);
+}
+
+/// Does on the shadows what the instruction has done on its operands; the outcome, and the floats with shadows that it may
+/// have taken apart.
+fn carried_out(
+    shadowed: &mut Shadowed,
+    process: &Process,
+    context: &mut Context,
+    gs: u64,
+    pending: &Pending,
+) -> (Outcome, Vec<Before>) {
     let entry = &pending.entry;
-    let mut outcome = Outcome::default();
-    let mut operands = Vec::new();
+    let (mut outcome, mut operands) = (Outcome::default(), Vec::new());
     match &entry.lowering {
         Lowering::Nothing => {}
         Lowering::Steps(steps) => {
-            if entry.may_take && taken::is_wanted(Tool::of(thread.process)) {
-                operands = taken::before(shadowed, thread.context, steps, &shadowed.out_of_line.record);
+            if entry.may_take && taken::is_wanted(Tool::of(process)) {
+                operands = taken::before(shadowed, context, steps, &shadowed.out_of_line.record);
             }
-            outcome = replay(shadowed, thread.process, thread.context, steps, entry.site);
+            outcome = replay(shadowed, process, context, steps, entry.site);
         }
-        Lowering::String(op) => string(shadowed, thread.context, gs, op, &pending),
-        Lowering::State(op) => state_image(shadowed, thread.context, op, &pending),
-        Lowering::Gap(gap) => overwrite(shadowed, thread.context, gap),
+        Lowering::String(op) => string(shadowed, context, gs, op, pending),
+        Lowering::State(op) => state_image(shadowed, context, op, pending),
+        Lowering::Gap(gap) => overwrite(shadowed, context, gap),
     }
-    shadowed.parts.wrote();
-    shadowed.registers(thread.context).note_x87();
+    (outcome, operands)
+}
+
+/// Tells whether the instruction may have lost shadows: it met some, or rounds unseen where errors are born.
+fn loses_shadows(process: &Process, pending: &Pending) -> bool {
+    let entry = &pending.entry;
     // An address made of a float matters to derivatives alone.
-    let policy = Tool::of(thread.process).map(|tool| tool.policy());
+    let policy = Tool::of(process).map(|tool| tool.policy());
     let derivatives = policy.is_some_and(|policy| policy.derivatives.is_some());
     let is_gap = matches!(entry.lowering, Lowering::Gap(_));
     // What rounds unseen loses what nothing has carried yet.
     let may_bear = is_gap && policy.is_some_and(|policy| policy.is_born) && rows::row(&entry.insn).rounds();
-    let met = may_bear || pending.met && (derivatives || is_gap);
-    let is_formatting = shadowed.calls.is_formatting();
-    if outcome.lost || met && !is_formatting {
-        stops::met_gap(thread.process, entry.site, &entry.insn);
+    may_bear || pending.met && (derivatives || is_gap)
+}
+
+/// Notes what the instruction has lost and decided.
+fn note_outcome(process: &Process, entry: &Entry, outcome: &Outcome, loses: bool) {
+    if outcome.lost || loses {
+        stops::met_gap(process, entry.site, &entry.insn);
     }
     if outcome.rounded {
         // Faster ways know nothing of that.
         entry.runs.set(OFTEN);
     }
     if outcome.decided {
-        stops::decided(thread.process, entry.insn.ip(), entry.site, outcome.equal);
+        stops::decided(process, entry.insn.ip(), entry.site, outcome.equal);
     }
-    release(thread, &pending);
-    if outcome.taken {
-        taken::took(thread, &pending.entry, &operands);
-    } else if is_gap && met && !is_formatting {
-        taken::took(thread, &pending.entry, &pending.reads);
-    }
-    thread.mode = stops::mode(thread);
-    note_stack(thread, &pending.entry, outcome.noted);
 }
 
 /// Notes the callers of an operation that is watched and erred, or has run a power of two of times.
