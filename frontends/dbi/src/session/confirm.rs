@@ -26,11 +26,11 @@ impl Session {
         let same_output = is_seen.then_some(again.same_output);
         let circumstances = Circumstances { shadow, seconds: again.seconds, same_output };
         second.confirm(&mut state.report, symbols, circumstances);
-        let confirmation = state.report.confirmation.as_ref();
-        let course = confirmation.map(|confirmation| (confirmation.same_end, confirmation.same_output));
-        match course {
-            Some((false, _)) => state.warn_of_another_course("ended otherwise"),
-            Some((_, Some(false))) => state.warn_of_another_course("wrote something else"),
+        match &state.report.confirmation {
+            Some(run) if !run.same_end => state.warn_of_another_course("ended otherwise"),
+            Some(run) if run.same_output == Some(false) => {
+                state.warn_of_another_course("wrote something else");
+            }
             _ => {}
         }
     }

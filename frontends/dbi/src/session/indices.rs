@@ -6,7 +6,7 @@
 use super::answers::Asked;
 use super::outputs::unseeded;
 use crate::hooks::abi::{self, Float};
-use crate::hooks::machine::{Unmapped, read_u64};
+use crate::hooks::machine::{Machine, Unmapped, read_u64};
 use shadowgrind_core::findings::{Output, OutputKind, OutputShadow};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::shadow::{Leaves, Seed};
@@ -29,6 +29,14 @@ struct Made {
     new: u64,
     /// 0 if the value is not told.
     value: u64,
+}
+
+impl Made {
+    /// Indices that the result is made of, and its partial derivatives by them.
+    fn terms(&self, m: &dyn Machine) -> Result<Vec<(u64, f64)>, Unmapped> {
+        let term = |(&index, &partial)| Ok((read_u64(m, index)?, f64::from_bits(read_u64(m, partial)?)));
+        self.indices.iter().zip(&self.partials).map(term).collect()
+    }
 }
 
 impl Asked<'_> {
@@ -68,14 +76,9 @@ impl Asked<'_> {
     pub(super) fn new_index(&mut self, always: bool) -> Result<u64, Unmapped> {
         let made = self.made()?;
         let value = if made.value == 0 { f64::NAN } else { f64::from_bits(read_u64(self.m, made.value)?) };
-        let (mut terms, mut is_input) = (Vec::new(), true);
-        for (index, partial) in made.indices.into_iter().zip(made.partials) {
-            let (index, partial) = (read_u64(self.m, index)?, f64::from_bits(read_u64(self.m, partial)?));
-            is_input &= partial == 0.0;
-            if index != NOTHING && index != CONSTANT {
-                terms.push((index, partial));
-            }
-        }
+        let mut terms = made.terms(self.m)?;
+        let is_input = terms.iter().all(|&(_, partial)| partial == 0.0);
+        terms.retain(|&(index, _)| index != NOTHING && index != CONSTANT);
         let index = match (terms.is_empty(), always) {
             (false, _) => self.observer.append_result(&terms).unwrap_or(NOTHING),
             (true, false) => NOTHING,

@@ -70,6 +70,18 @@ pub(super) struct ParsedInput {
     is_doubtful: bool,
 }
 
+/// Reason why a source, which has so many numbers if it is there, has no number `first`.
+fn lacks(source: &TextSource, count: Option<usize>, first: usize) -> Option<String> {
+    match (count, source) {
+        (None, TextSource::Argument(_)) => Some("the command has no such argument".to_owned()),
+        (None, _) => Some("there is no such variable".to_owned()),
+        (Some(0), _) => Some("there is no number in it".to_owned()),
+        (Some(1), _) if first > 1 => Some("there is 1 number in it".to_owned()),
+        (Some(count), _) if count < first => Some(format!("there are {count} numbers in it")),
+        _ => None,
+    }
+}
+
 /// Finds inputs that name arguments or variables which `command` has not, before it runs.
 pub(super) fn check(inputs: &[InputSpec], command: &[String]) -> Result<(), SpecFailure> {
     for input in inputs {
@@ -79,16 +91,9 @@ pub(super) fn check(inputs: &[InputSpec], command: &[String]) -> Result<(), Spec
             TextSource::Environment(name) => std::env::var_os(name).map(OsString::into_vec),
             TextSource::Stdin | TextSource::File(_) => continue,
         };
-        let count = text.map(|text| texts::count(&text));
         let first = place.numbers.map_or(1, |span| span.first as usize);
-        let why = match (count, &place.source) {
-            (None, TextSource::Argument(_)) => "the command has no such argument".to_owned(),
-            (None, _) => "there is no such variable".to_owned(),
-            (Some(0), _) => "there is no number in it".to_owned(),
-            (Some(1), _) if first > 1 => "there is 1 number in it".to_owned(),
-            (Some(count), _) if count < first => format!("there are {count} numbers in it"),
-            _ => continue,
-        };
+        let why = lacks(&place.source, text.map(|text| texts::count(&text)), first);
+        let Some(why) = why else { continue };
         return Err(SpecFailure::Unsupported { option: format!("--input={}", input.text), why });
     }
     Ok(())
@@ -198,13 +203,37 @@ impl Session {
         let reader = (is_wanted && !parsed.readers.contains_key(&name)).then(|| state.caller(pc, m));
         let Some(parsed) = &mut state.parsed else { return };
         parsed.readers.extend(reader.map(|reader| (name.clone(), reader)));
-        let mut at = offset.unwrap_or_else(|| parsed.texts.length(&name));
+        parsed.read(&name, offset, pieces, m);
+    }
+}
+
+impl ParsedInputs {
+    /// Notes the pieces of the text `name` that the program has read, from `offset` on or where it has come to.
+    fn read(&mut self, name: &TextSource, offset: Option<usize>, pieces: &[(u64, u64)], m: &dyn Machine) {
+        let mut at = offset.unwrap_or_else(|| self.texts.length(name));
         for &(address, length) in pieces {
             let bytes = texts::readable(m, address, address + length);
-            parsed.texts.read(name.clone(), at, &bytes, address);
+            self.texts.read(name.clone(), at, &bytes, address);
             at += bytes.len();
         }
     }
+
+    /// Notes a variable of the environment, `NAME=VALUE` at `address`, if an input names it or all numbers are listed.
+    fn read_variable(&mut self, bytes: &[u8], address: u64, lists: bool) {
+        let Some(sign) = bytes.iter().position(|&byte| byte == b'=') else { return };
+        let name = String::from_utf8_lossy(&bytes[..sign]).into_owned();
+        let name = TextSource::Environment(name);
+        if lists || self.inputs.iter().any(|input| input.name.as_ref() == Some(&name)) {
+            self.texts.read(name, 0, &bytes[sign + 1..], address + sign as u64 + 1);
+        }
+    }
+}
+
+/// Bytes of the string at `address`, without the zero at its end.
+fn string(m: &dyn Machine, address: u64) -> Vec<u8> {
+    let mut bytes = texts::readable(m, address, address + LONGEST);
+    bytes.truncate(bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len()));
+    bytes
 }
 
 impl State {
@@ -214,11 +243,7 @@ impl State {
         let Some(parsed) = &mut self.parsed else { return };
         let stack = m.general(abi::RSP);
         let Ok(count) = read_u64(m, stack) else { return };
-        let string = |m: &dyn Machine, address: u64| {
-            let mut bytes = texts::readable(m, address, address + LONGEST);
-            bytes.truncate(bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len()));
-            bytes
-        };
+
         let mut given = Vec::new();
         for index in 1..count {
             let Ok(address) = read_u64(m, stack + 8 * (index + 1)) else { return };
@@ -230,14 +255,7 @@ impl State {
         }
         for index in count + 2.. {
             let Ok(address @ 1..) = read_u64(m, stack + 8 * index) else { return };
-            let bytes = string(m, address);
-            let Some(sign) = bytes.iter().position(|&byte| byte == b'=') else { continue };
-            let name = String::from_utf8_lossy(&bytes[..sign]).into_owned();
-            let name = TextSource::Environment(name);
-            let is_asked = parsed.inputs.iter().any(|input| input.name.as_ref() == Some(&name));
-            if is_asked || self.report.listing.is_some() {
-                parsed.texts.read(name, 0, &bytes[sign + 1..], address + sign as u64 + 1);
-            }
+            parsed.read_variable(&string(m, address), address, self.report.listing.is_some());
         }
     }
 

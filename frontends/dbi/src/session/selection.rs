@@ -79,15 +79,7 @@ impl State {
         for (index, output) in printed {
             let label = outputs.label_text(output.label).map(str::to_owned);
             let spec = match (texts.place(index), &label) {
-                (Some(at), _) => {
-                    let one = |n| Some(Span { first: n, last: n });
-                    let stream = texts.stream(at).clone();
-                    text(&OutputSpec::Written(StreamPlace {
-                        stream,
-                        lines: one(at.line),
-                        numbers: one(at.number),
-                    }))
-                }
+                (Some(at), _) => text_of_place(at, texts.stream(at)),
                 (None, Some(label)) => format!("label:{label}"),
                 (None, None) => String::new(),
             };
@@ -106,21 +98,13 @@ impl State {
             return (0..self.report.outputs.len()).collect();
         }
         let mut chooser = Chooser::new(&self.report, &specs);
-        let kept: Vec<u64> = self
-            .report
-            .outputs
-            .iter()
-            .filter(|(index, output)| {
-                is_of_another_kind(output.kind) || chooser.takes(*index, output, &self.report, symbols)
-            })
-            .map(|(index, _)| index)
-            .collect();
-        let missed: Vec<String> = specs
-            .iter()
-            .zip(&chooser.taken)
-            .filter(|(_, taken)| **taken == 0)
-            .map(|(spec, _)| text(spec))
-            .collect();
+        let mut is_kept = |index, output: &Output<'_>| {
+            is_of_another_kind(output.kind) || chooser.takes(index, output, &self.report, symbols)
+        };
+        let all = self.report.outputs.iter();
+        let kept: Vec<u64> =
+            all.filter(|(index, output)| is_kept(*index, output)).map(|(index, _)| index).collect();
+        let missed = chooser.missed();
         self.report.keep_outputs(&kept);
         for spec in missed {
             self.warn_of_unprinted(&spec);
@@ -153,6 +137,12 @@ impl<'a> Chooser<'a> {
             last: printed.last().map(|(index, _)| index),
             places: HashMap::new(),
         }
+    }
+
+    /// The SPECs that have taken nothing.
+    fn missed(&self) -> Vec<String> {
+        let missed = self.specs.iter().zip(&self.taken).filter(|(_, taken)| **taken == 0);
+        missed.map(|(spec, _)| text(spec)).collect()
     }
 
     /// Tells whether a SPEC names the printed float `output`.
@@ -221,13 +211,23 @@ fn text(spec: &OutputSpec) -> String {
         OutputSpec::Site { file, line } => format!("site:{file}:{line}"),
         OutputSpec::Named { text, .. } => text.clone(),
         OutputSpec::Written(place) => {
-            let stream = match &place.stream {
-                Stream::Stdout => "stdout".to_owned(),
-                Stream::Stderr => "stderr".to_owned(),
-                Stream::File(path) => format!("file:{}", super::texts::relative(path)),
-            };
             let spans = place.lines.iter().chain(&place.numbers).map(range);
-            stream + &spans.collect::<String>()
+            text_of_stream(&place.stream) + &spans.collect::<String>()
         }
+    }
+}
+
+/// The SPEC that names a number in a text which was written to `stream`.
+fn text_of_place(at: PrintedAt, stream: &Stream) -> String {
+    let one = |n| Some(Span { first: n, last: n });
+    let place = StreamPlace { stream: stream.clone(), lines: one(at.line), numbers: one(at.number) };
+    text(&OutputSpec::Written(place))
+}
+
+fn text_of_stream(stream: &Stream) -> String {
+    match stream {
+        Stream::Stdout => "stdout".to_owned(),
+        Stream::Stderr => "stderr".to_owned(),
+        Stream::File(path) => format!("file:{}", super::texts::relative(path)),
     }
 }

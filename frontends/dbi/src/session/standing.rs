@@ -24,6 +24,14 @@ struct Numbers<'a> {
     next: usize,
 }
 
+impl<'a> Numbers<'a> {
+    /// All numbers of a text.
+    fn of(text: &'a WrittenText) -> Numbers<'a> {
+        let tokens = Scan::of(&text.bytes).tokens;
+        Numbers { bytes: &text.bytes, taken: vec![false; tokens.len()], tokens, next: 0 }
+    }
+}
+
 impl Numbers<'_> {
     /// Tells whether token `n` is free and the float.
     fn fits(&self, n: usize, is: Is<'_>) -> bool {
@@ -69,17 +77,7 @@ pub(super) fn standing<'a>(
         // Nobody asked for them, and to write down each float again takes its time.
         return Vec::new();
     }
-    let numbers = |text: &'_ WrittenText| Scan::of(&text.bytes).tokens;
-    let mut texts: Vec<Numbers<'_>> = texts
-        .iter()
-        .map(|text| (text, numbers(text)))
-        .map(|(text, tokens)| Numbers {
-            bytes: &text.bytes,
-            taken: vec![false; tokens.len()],
-            tokens,
-            next: 0,
-        })
-        .collect();
+    let mut texts: Vec<Numbers<'_>> = texts.iter().map(Numbers::of).collect();
     let mut found = Vec::new();
     // Where the text of a float is not known but by its value, it may be any that is near: those that are known come first.
     let (known, near): (Vec<_>, Vec<_>) = printed.partition(|(_, output)| output.notation.is_some());

@@ -195,6 +195,12 @@ impl State {
     }
 }
 
+/// A report of this process that says nothing yet.
+fn empty_report(config: &SessionConfig) -> Report {
+    let shadow = config.shadow;
+    Report::new(shadow.name(), shadow.subject(), config.argv.clone(), std::process::id())
+}
+
 impl Session {
     /// A session for the program at `program`, one of the `tree`'s. SPECs are checked here, before anything runs.
     pub(crate) fn new(
@@ -211,12 +217,7 @@ impl Session {
             tree::note(&*tree, &jobs.found, &jobs.missing);
         }
         let suppressions = suppressions(&config.suppressions).map_err(SpecFailure::Suppressions)?;
-        let mut report = Report::new(
-            config.shadow.name(),
-            config.shadow.subject(),
-            config.argv.clone(),
-            std::process::id(),
-        );
+        let mut report = empty_report(&config);
         report.inputs =
             config.inputs.iter().map(|input| outputs::unseeded(&input.text, input.weight)).collect();
         let labels = jobs.labels.iter().map(|label| report.outputs.label(label)).collect();
@@ -292,13 +293,7 @@ impl Session {
     /// Begins a forked child: its report is about what comes, and goes to files of its own.
     pub(crate) fn forked(&self) {
         let mut state = self.state.lock();
-        let fresh = Report::new(
-            self.config.shadow.name(),
-            self.config.shadow.subject(),
-            self.config.argv.clone(),
-            std::process::id(),
-        );
-        let old = std::mem::replace(&mut state.report, fresh);
+        let old = std::mem::replace(&mut state.report, empty_report(&self.config));
         state.report.sites = old.sites;
         state.report.inputs = old.inputs;
         let labels: Vec<String> = state.jobs.labels.clone();

@@ -115,23 +115,23 @@ pub(super) fn not_found(tree: &dyn Tree, missing: &[Missing]) -> Vec<String> {
         let lines = lines.iter().filter(|line| line.get(1) == Some(&option.as_str()));
         lines.cloned().collect::<Vec<_>>()
     };
-    let mut all = Vec::new();
-    for Missing { wanted, failure } in missing {
-        let about = about(&wanted.option);
-        if about.iter().any(|line| line[0] == FOUND) {
-            continue;
-        }
-        let own = escaped(&failure.to_string());
-        let helped = about.iter().find(|line| line[0] == HELPED).and_then(|line| line.get(2));
-        let others = about.iter().filter_map(|line| line.get(2)).filter(|text| **text != own).count();
-        let mut text = (*helped.unwrap_or(&own.as_str())).to_owned();
-        if others > 0 {
-            let s = if others == 1 { "" } else { "s" };
-            let _ = write!(text, " (nor in {others} other program{s} that ran)");
-        }
-        all.push(text);
+    missing.iter().filter_map(|missing| still_missing(missing, &about(&missing.wanted.option))).collect()
+}
+
+/// One line about what this process has not found, given the lines of the book `about` it; nothing if another has found it.
+fn still_missing(Missing { failure, .. }: &Missing, about: &[Vec<&str>]) -> Option<String> {
+    if about.iter().any(|line| line[0] == FOUND) {
+        return None;
     }
-    all
+    let own = escaped(&failure.to_string());
+    let helped = about.iter().find(|line| line[0] == HELPED).and_then(|line| line.get(2));
+    let others = about.iter().filter_map(|line| line.get(2)).filter(|text| **text != own).count();
+    let mut text = (*helped.unwrap_or(&own.as_str())).to_owned();
+    if others > 0 {
+        let s = if others == 1 { "" } else { "s" };
+        let _ = write!(text, " (nor in {others} other program{s} that ran)");
+    }
+    Some(text)
 }
 
 /// Text without tabs and line ends.

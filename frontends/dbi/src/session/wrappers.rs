@@ -50,24 +50,29 @@ impl<'a> Code<'a> {
         self.bytes(address).map(u64::from_le_bytes)
     }
 
-    /// All relocations of the kind that calls a function to choose one (x86-64 ABI, R_X86_64_IRELATIVE).
-    fn choices(&self) -> Option<HashMap<u64, u64>> {
-        const IRELATIVE: u64 = 37;
-        const ENTRY: u64 = 24;
-        let [mut tables, mut sizes] = [[0; 2]; 2];
+    /// Address and size of the two tables of relocations, those of calls (DT_JMPREL) and all others (DT_RELA).
+    fn relocations(&self) -> Option<[[u64; 2]; 2]> {
+        let mut tables = [[0; 2]; 2];
         for at in (self.layout.dynamic?..).step_by(16) {
             let value = self.word(at + 8)?;
             match self.word(at)? {
                 0 => break,
-                2 => sizes[0] = value,
-                23 => tables[0] = value,
-                7 => tables[1] = value,
-                8 => sizes[1] = value,
+                2 => tables[0][1] = value,
+                23 => tables[0][0] = value,
+                7 => tables[1][0] = value,
+                8 => tables[1][1] = value,
                 _ => {}
             }
         }
+        Some(tables)
+    }
+
+    /// All relocations of the kind that calls a function to choose one (x86-64 ABI, R_X86_64_IRELATIVE).
+    fn choices(&self) -> Option<HashMap<u64, u64>> {
+        const IRELATIVE: u64 = 37;
+        const ENTRY: u64 = 24;
         let mut choices = HashMap::new();
-        for (table, size) in tables.into_iter().zip(sizes) {
+        for [table, size] in self.relocations()? {
             for at in (table..table + size).step_by(ENTRY as usize) {
                 if self.word(at + 8)? & 0xffff_ffff == IRELATIVE {
                     choices.insert(self.word(at)?, self.word(at + 16)?);

@@ -170,13 +170,7 @@ fn add_elements(
     subscripts: &[Subscript],
     floats: &mut Vec<Float>,
 ) -> Result<(), NoFloats> {
-    let [letter, order] = read_bytes(m, read_u64(m, array + DESCRIPTION)? + LETTER)?;
-    let format = match (letter, order) {
-        (b'f', b'=' | b'<') => Format::F32,
-        (b'd', b'=' | b'<') => Format::F64,
-        (b'g', b'=' | b'<') => Format::F80,
-        _ => return Err(NoFloats::Type(format!("array of type '{}'", char::from(letter)))),
-    };
+    let format = format_of_elements(m, array)?;
     let dimensions = u32::from_le_bytes(read_bytes(m, array + DIMENSIONS)?) as usize;
     if dimensions > DEEPEST {
         return Err(NoFloats::Unreadable);
@@ -184,6 +178,30 @@ fn add_elements(
     if subscripts.len() > dimensions {
         return Err(NoFloats::TooManySubscripts);
     }
+    for place in places(m, array, dimensions, subscripts)? {
+        floats.push(abi::memory(m, place, format)?);
+    }
+    Ok(())
+}
+
+/// Format of the elements of the array at `array`.
+fn format_of_elements(m: &dyn Machine, array: u64) -> Result<Format, NoFloats> {
+    let [letter, order] = read_bytes(m, read_u64(m, array + DESCRIPTION)? + LETTER)?;
+    match (letter, order) {
+        (b'f', b'=' | b'<') => Ok(Format::F32),
+        (b'd', b'=' | b'<') => Ok(Format::F64),
+        (b'g', b'=' | b'<') => Ok(Format::F80),
+        _ => Err(NoFloats::Type(format!("array of type '{}'", char::from(letter)))),
+    }
+}
+
+/// Addresses of the elements that `subscripts` select of the array at `array`, which has so many dimensions.
+fn places(
+    m: &dyn Machine,
+    array: u64,
+    dimensions: usize,
+    subscripts: &[Subscript],
+) -> Result<Vec<u64>, NoFloats> {
     let (lengths, distances) = (read_u64(m, array + LENGTHS)?, read_u64(m, array + DISTANCES)?);
     let mut places = vec![read_u64(m, array + DATA)?];
     for dimension in 0..dimensions {
@@ -193,10 +211,7 @@ fn add_elements(
         let along = |&place: &u64| indices.clone().map(move |i| place.wrapping_add(i.wrapping_mul(distance)));
         places = places.iter().flat_map(along).take(MOST as usize).collect();
     }
-    for place in places {
-        floats.push(abi::memory(m, place, format)?);
-    }
-    Ok(())
+    Ok(places)
 }
 
 /// Indices that `subscript`, or all that there are without one, selects of `length`; those below 0 count from the end.

@@ -96,6 +96,15 @@ impl Default for Evidence {
 }
 
 impl Evidence {
+    /// Counts a float that is not zero: its exponent, also at its turn of each period, and the bits that a narrower one lacks.
+    fn count(&mut self, bits: u32, turns: &[usize]) {
+        let (exponent, narrow) = (exponent(bits), bits >> 13 & 3);
+        self.exponents[exponent as usize] = true;
+        self.sizes.0[exponent as usize >> 6] += 1;
+        turns.iter().for_each(|&turn| self.by_turns[turn].0[exponent as usize >> 6] += 1);
+        self.narrower.0[narrow as usize] += 1;
+    }
+
     /// Notes a word, some of which has a cell, at an address.
     pub(super) fn note(&mut self, at: u64, lower: Half, upper: Half) {
         const WORD: u64 = 8;
@@ -111,11 +120,7 @@ impl Evidence {
         self.seen.push(lower);
         let turns = PERIODS.map(|(period, first)| first + (at / WORD % period) as usize);
         for bits in [lower.bits, lower.cell].into_iter().filter(|bits| !is_zero(*bits)) {
-            let (exponent, narrow) = (exponent(bits), bits >> 13 & 3);
-            self.exponents[exponent as usize] = true;
-            self.sizes.0[exponent as usize >> 6] += 1;
-            turns.iter().for_each(|&turn| self.by_turns[turn].0[exponent as usize >> 6] += 1);
-            self.narrower.0[narrow as usize] += 1;
+            self.count(bits, &turns);
         }
         if !is_zero(lower.bits) && !is_zero(upper.bits) {
             self.pairs += 1;

@@ -61,6 +61,45 @@ struct Text {
     is_parsed: bool,
 }
 
+impl Text {
+    /// Notes that the text has these bytes from `offset` on; false if they make it none.
+    fn put(&mut self, offset: usize, bytes: &[u8]) -> bool {
+        let end = offset + bytes.len();
+        let already = self.bytes.len().min(end);
+        let has_changed = offset < already && self.bytes[offset..already] != bytes[..already - offset];
+        let is_text = !bytes.contains(&0);
+        if has_changed || !is_text {
+            self.forget_numbers();
+        }
+        if !is_text {
+            self.bytes.clear();
+            return false;
+        }
+        if self.bytes.len() < end {
+            self.bytes.resize(end, b' ');
+        }
+        self.bytes[offset..end].copy_from_slice(bytes);
+        self.go_on_at(offset);
+        true
+    }
+
+    fn forget_numbers(&mut self) {
+        (self.scan, self.next) = (Scan::default(), 0);
+        self.by_value.clear();
+        self.in_place.clear();
+        self.integers.clear();
+    }
+
+    /// Notes that the program reads, or reads again, from `offset` on.
+    fn go_on_at(&mut self, offset: usize) {
+        let tokens = &self.scan.tokens;
+        if tokens.get(self.next).is_none_or(|token| token.start >= offset) {
+            self.next = tokens.partition_point(|token| token.end <= offset);
+            self.integers.retain(|token| *token < self.next);
+        }
+    }
+}
+
 /// Guest memory that holds a piece of a text.
 #[derive(Debug)]
 struct Held {
@@ -96,30 +135,9 @@ impl Texts {
         }
         let text = self.text(name);
         self.current = Some(text);
-        let Text { bytes: known, scan, next, by_value, in_place, integers, .. } = &mut self.all[text];
-        let already = known.len().min(end);
-        let has_changed = offset < already && known[offset..already] != bytes[..already - offset];
-        let is_text = !bytes.contains(&0);
-        if has_changed || !is_text {
-            (*scan, *next) = (Scan::default(), 0);
-            by_value.clear();
-            in_place.clear();
-            integers.clear();
+        if self.all[text].put(offset, bytes) {
+            self.holds(address..address + bytes.len() as u64, text, offset);
         }
-        if !is_text {
-            known.clear();
-            return;
-        }
-        if known.len() < end {
-            known.resize(end, b' ');
-        }
-        known[offset..end].copy_from_slice(bytes);
-        if scan.tokens.get(*next).is_none_or(|token| token.start >= offset) {
-            // From here on it is read, or read again.
-            *next = scan.tokens.partition_point(|token| token.end <= offset);
-            integers.retain(|token| token < next);
-        }
-        self.holds(address..address + bytes.len() as u64, text, offset);
     }
 
     /// Number of bytes that are known of the text `name`.
