@@ -87,23 +87,9 @@ pub(super) fn find(
     let unknown = |known: Vec<String>| file.unknown("local variable", &wanted.name, known.into_iter());
     let Some(dies) = file.dies()? else { return Err(unknown(Vec::new())) };
     let failed = |error| LookupError::from(file.corrupt(error));
-    let frames = file.call_frames();
-    let mut search = Search {
-        file,
-        dies,
-        function,
-        wanted,
-        frames,
-        found: Vec::new(),
-        has_function: false,
-        known: Vec::new(),
-        problem: None,
-    };
-    let mut units = dies.dwarf.units();
-    while let Some(header) = units.next().map_err(failed)? {
-        let unit = Rc::new(dies.dwarf.unit(header).map_err(failed)?);
-        search.unit(&unit).map_err(failed)?;
-    }
+
+    let mut search = Search::new(file, dies, function, wanted);
+    search.all().map_err(failed)?;
     match (search.found.is_empty(), search.problem) {
         (false, _) => Ok(search.found),
         (true, Some(problem)) => Err(problem),
@@ -131,7 +117,38 @@ struct Search<'a> {
     problem: Option<LookupError>,
 }
 
+impl<'a> Search<'a> {
+    /// A search that has found nothing yet.
+    fn new(
+        file: &'a SymbolFile,
+        dies: &'a Dies,
+        function: Option<&'a str>,
+        wanted: &'a Wanted,
+    ) -> Search<'a> {
+        Search {
+            file,
+            dies,
+            function,
+            wanted,
+            frames: file.call_frames(),
+            found: Vec::new(),
+            has_function: false,
+            known: Vec::new(),
+            problem: None,
+        }
+    }
+}
+
 impl Search<'_> {
+    /// Looks through all units of the file.
+    fn all(&mut self) -> Result<(), gimli::Error> {
+        let mut units = self.dies.dwarf.units();
+        while let Some(header) = units.next()? {
+            self.unit(&Rc::new(self.dies.dwarf.unit(header)?))?;
+        }
+        Ok(())
+    }
+
     fn unit(&mut self, unit: &Rc<Unit>) -> Result<(), gimli::Error> {
         let mut scopes: Vec<Scope> = Vec::new();
         let mut entries = unit.entries();

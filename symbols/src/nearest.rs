@@ -13,19 +13,13 @@ pub(super) fn nearest(wanted: &str, names: impl Iterator<Item = String>) -> Vec<
     }
     // Any letter is one edit from any other: a name of one letter is like none but itself.
     let allowed = if wanted_last.len() == 1 { 0 } else { (wanted_last.len() / 3).clamp(1, 4) };
-    let mut near: Vec<(usize, String)> = names
-        .filter_map(|name| {
-            let other = name.to_lowercase();
-            // Wrong scopes count as one letter when it comes to order: `nu` finds `phys::nu`, and the other way round.
-            let (whole, inner) =
-                (distance(&wanted, &other, allowed), distance(&wanted_last, last(&other), allowed));
-            let score = whole.min(inner + 1);
-            let contains = wanted.len() > 2 && other.contains(&lower);
-            let near = whole.min(inner) <= allowed;
-            let score = if near { score } else { contains.then_some(allowed + other.len())? };
-            Some((score, name))
-        })
-        .collect();
+    let score = |name: &str| {
+        let other = name.to_lowercase();
+        let edits = [distance(&wanted, &other, allowed), distance(&wanted_last, last(&other), allowed)];
+        let contains = wanted.len() > 2 && other.contains(&lower);
+        score(edits, allowed).or(contains.then_some(allowed + other.len()))
+    };
+    let mut near: Vec<(usize, String)> = names.filter_map(|name| Some((score(&name)?, name))).collect();
     near.sort_by(|(a, x), (b, y)| (a, x.len(), x).cmp(&(b, y.len(), y)));
     near.dedup();
     near.into_iter().take(MOST).map(|(_, name)| name).collect()
@@ -34,6 +28,12 @@ pub(super) fn nearest(wanted: &str, names: impl Iterator<Item = String>) -> Vec<
 /// A name without its scopes.
 fn last(name: &str) -> &str {
     name.rsplit("::").next().unwrap_or(name)
+}
+
+/// Place in the order of a name that is so many edits away, as a whole and without its scopes; nothing if both are more than
+/// `allowed`. Wrong scopes count as one letter: `nu` finds `phys::nu`, and the other way round.
+fn score([whole, inner]: [usize; 2], allowed: usize) -> Option<usize> {
+    (whole.min(inner) <= allowed).then_some(whole.min(inner + 1))
 }
 
 /// Edits (insert, delete, replace, swap neighbours) from `a` to `b`; anything above `limit` is the same to the caller.

@@ -227,17 +227,24 @@ impl Cursor<'_> {
         Ok(())
     }
 
+    /// The dimension, with the end that the size of the object gives it if it has none of its own.
+    fn ended(&self, dimension: Dimension, stride: &Extent) -> Dimension {
+        let (Extent::Unknown, Extent::Known(stride @ 1..), &Extent::Known(lower)) =
+            (&dimension.upper, stride, &dimension.lower)
+        else {
+            return dimension;
+        };
+        match self.elements(*stride as u64) {
+            Some(count) => Dimension::of(lower, Some(count)),
+            None => dimension,
+        }
+    }
+
     /// Goes to the elements of `array` that `subscripts` choose; dimensions beyond them are taken whole.
     fn descend(&mut self, array: Array, subscripts: &[Subscript]) -> Result<(), LookupError> {
-        let mut dimensions: Vec<_> = array.dimensions.iter().cloned().zip(array.strides()).collect();
-        for (dimension, stride) in &mut dimensions {
-            if let (Extent::Unknown, Extent::Known(stride @ 1..), Extent::Known(lower)) =
-                (&dimension.upper, stride, &dimension.lower)
-                && let Some(count) = self.elements(*stride as u64)
-            {
-                *dimension = Dimension::of(*lower, Some(count));
-            }
-        }
+        let dimensions = array.dimensions.iter().cloned().zip(array.strides());
+        let dimensions: Vec<_> =
+            dimensions.map(|(dimension, stride)| (self.ended(dimension, &stride), stride)).collect();
         if let Some(data) = array.data {
             self.way.steps.push(Step::Data(data));
         }

@@ -109,14 +109,7 @@ impl SymbolTable {
         if symbol.st_shndx.get(LE) == elf::SHN_UNDEF {
             return None;
         }
-        let kind = match symbol.st_info.st_type() {
-            elf::STT_FUNC => SymbolKind::Function,
-            elf::STT_GNU_IFUNC => SymbolKind::Ifunc,
-            elf::STT_OBJECT | elf::STT_COMMON => SymbolKind::Object,
-            elf::STT_TLS => SymbolKind::ThreadLocal,
-            elf::STT_NOTYPE => SymbolKind::Untyped,
-            _ => return None,
-        };
+        let kind = kind(symbol)?;
         let name = string(&self.strings, symbol.st_name.get(LE)).filter(|name| !name.is_empty())?;
         let (version, hidden) = self.versions.of(index, &self.strings);
         Some(Symbol {
@@ -149,6 +142,18 @@ impl Versions {
         let index = number & elf::VERSYM_VERSION;
         let name = self.names.get(usize::from(index)).filter(|_| index > 1);
         (name.and_then(|&name| string(strings, name)), number & elf::VERSYM_HIDDEN.0 != 0)
+    }
+}
+
+/// The kind of a symbol; nothing if it stands for neither code nor data.
+fn kind(symbol: &elf::Sym64<LE>) -> Option<SymbolKind> {
+    match symbol.st_info.st_type() {
+        elf::STT_FUNC => Some(SymbolKind::Function),
+        elf::STT_GNU_IFUNC => Some(SymbolKind::Ifunc),
+        elf::STT_OBJECT | elf::STT_COMMON => Some(SymbolKind::Object),
+        elf::STT_TLS => Some(SymbolKind::ThreadLocal),
+        elf::STT_NOTYPE => Some(SymbolKind::Untyped),
+        _ => None,
     }
 }
 

@@ -137,17 +137,11 @@ impl Dies {
         let mut at = at.clone();
         for _ in 0..NESTING {
             let entry = self.entry(&at)?;
-            let transparent = matches!(
-                entry.tag(),
-                gimli::DW_TAG_typedef
-                    | gimli::DW_TAG_const_type
-                    | gimli::DW_TAG_volatile_type
-                    | gimli::DW_TAG_restrict_type
-                    | gimli::DW_TAG_atomic_type
-            );
             // A structure that says no more than which unit of its own it is in.
             let inner = match entry.attr_value(gimli::DW_AT_signature) {
-                None if transparent => self.follow(&at.unit, entry.attr_value(gimli::DW_AT_type))?,
+                None if is_transparent(entry.tag()) => {
+                    self.follow(&at.unit, entry.attr_value(gimli::DW_AT_type))?
+                }
                 signature => self.follow(&at.unit, signature)?,
             };
             match inner {
@@ -290,6 +284,18 @@ impl Dies {
 
 fn described(name: &str) -> String {
     if name.is_empty() { "of an unnamed type".to_owned() } else { format!("of type {name}") }
+}
+
+/// Tells whether a type of this kind is another one that it names or qualifies.
+fn is_transparent(tag: gimli::DwTag) -> bool {
+    matches!(
+        tag,
+        gimli::DW_TAG_typedef
+            | gimli::DW_TAG_const_type
+            | gimli::DW_TAG_volatile_type
+            | gimli::DW_TAG_restrict_type
+            | gimli::DW_TAG_atomic_type
+    )
 }
 
 fn is_fortran(language: gimli::DwLang) -> bool {

@@ -14,6 +14,7 @@ use super::reach::{self, Integer, Memory, Step, Unreached};
 use super::search::{self, Declared};
 use super::select::{self, Floats, Start};
 use super::symtab::{Symbol, SymbolKind};
+use super::way::Bounds;
 use super::{Lacks, SymbolFile};
 
 /// Floats of a program, as its files describe them.
@@ -125,6 +126,21 @@ fn only(file: &SymbolFile, wanted: &Wanted) -> Result<Candidate, LookupError> {
     Ok(candidate)
 }
 
+/// The floats of an object of which nothing is known but where it is, and its size.
+fn untyped(
+    name: &str,
+    (storage, size): (Storage, Option<u64>),
+    wanted: &Wanted,
+    bounds: Bounds<'_>,
+) -> Result<Floats, LookupError> {
+    let size = size.filter(|&size| size > 0);
+    let size = size.ok_or_else(|| not_float(wanted, "of unknown size".to_owned()))?;
+    let format = wanted.format.map_or_else(|| guess(size, wanted), Ok)?;
+    // Fortran counts from 1 unless told otherwise; what it was told is in the debug information.
+    let lower = i64::from(name.contains("_MOD_"));
+    select::untyped(format, storage, Some(size), lower, wanted, bounds)
+}
+
 fn floats(
     file: &SymbolFile,
     wanted: &Wanted,
@@ -142,16 +158,7 @@ fn floats(
             let start = Start { kind, storage, size, bounds: &bounds, is_pointer: false };
             (select::typed(dies, start, wanted, &failed)?, false)
         }
-        _ => {
-            let size = size
-                .filter(|&size| size > 0)
-                .ok_or_else(|| not_float(wanted, "of unknown size".to_owned()))?;
-            let format = wanted.format.map_or_else(|| guess(size, wanted), Ok)?;
-            // Fortran counts from 1 unless told otherwise; what it was told is in the debug information.
-            let lower = i64::from(name.contains("_MOD_"));
-            let floats = select::untyped(format, storage, Some(size), lower, wanted, &bounds)?;
-            (floats, wanted.format.is_none())
-        }
+        _ => (untyped(&name, (storage, size), wanted, &bounds)?, wanted.format.is_none()),
     };
     let Floats { format, storage, steps } = floats;
     Ok(Variable { name: demangle::demangle(&name), storage, format, steps, guessed })

@@ -61,7 +61,23 @@ pub(super) fn place(
     way: &mut Way,
     bounds: Bounds<'_>,
 ) -> Result<(), LookupError> {
-    let (first, last) = match subscript {
+    let (first, last) = chosen(subscript, bounds)?;
+    let Dimension { lower, upper, .. } = dimension.clone();
+    let elements = Elements { first, last, lower, upper, stride: stride.clone() };
+    let Some(Known { start, end, lower, stride }) = known(&elements, name)? else {
+        way.steps.push(Step::Elements(Box::new(elements)));
+        return Ok(());
+    };
+    way.move_by(start.wrapping_sub(lower).wrapping_mul(stride) as u64);
+    if elements.last != Last::First {
+        way.steps.push(Step::Each { count: end.abs_diff(start) + 1, stride: stride as u64 });
+    }
+    Ok(())
+}
+
+/// Index of the first element that a subscript chooses, if it says so, and the last.
+fn chosen(subscript: &Subscript, bounds: Bounds<'_>) -> Result<(Option<i64>, Last), LookupError> {
+    Ok(match subscript {
         Subscript::One(index) => (Some(*index), Last::First),
         Subscript::Range { start, end: None } => (*start, Last::Upper),
         Subscript::Range { start, end: Some((End::Index(end), included)) } => {
@@ -70,43 +86,40 @@ pub(super) fn place(
         Subscript::Range { start, end: Some((end, included)) } => {
             (*start, Last::Integer { integer: bounds(end)?, included: *included })
         }
-    };
-    let Dimension { lower, upper, .. } = dimension.clone();
-    let (Extent::Known(low), Extent::Known(bytes)) = (&lower, stride) else {
-        if matches!(lower, Extent::Unknown) || matches!(stride, Extent::Unknown) {
-            return Err(LookupError::Dynamic { name: name.to_owned() });
-        }
-        way.steps.push(Step::Elements(Box::new(Elements {
-            first,
-            last,
-            lower,
-            upper,
-            stride: stride.clone(),
-        })));
-        return Ok(());
-    };
-    let start = first.unwrap_or(*low);
-    let known = match (&last, &upper) {
-        (Last::First, _) => Some(start),
-        (Last::Index(index), _) => Some(*index),
-        (Last::Upper, Extent::Known(upper)) => Some(*upper),
+    })
+}
+
+/// Elements of an array all of whose bounds are known before the program runs.
+struct Known {
+    /// Index of the first.
+    start: i64,
+    /// Index of the last.
+    end: i64,
+    /// The array's lowest index.
+    lower: i64,
+    /// Bytes from one element to the next.
+    stride: i64,
+}
+
+/// Bounds of `elements`, checked; nothing if some are known only while the program runs.
+fn known(elements: &Elements, name: &str) -> Result<Option<Known>, LookupError> {
+    let Elements { first, last, lower, upper, stride } = elements;
+    if matches!(lower, Extent::Unknown) || matches!(stride, Extent::Unknown) {
+        return Err(LookupError::Dynamic { name: name.to_owned() });
+    }
+    let (&Extent::Known(lower), &Extent::Known(stride)) = (lower, stride) else { return Ok(None) };
+    let start = first.unwrap_or(lower);
+    let end = match (last, upper) {
         (Last::Upper, Extent::Unknown) => return Err(LookupError::Endless { name: name.to_owned() }),
-        _ => None,
+        (Last::Integer { .. }, _) | (_, Extent::Computed(_)) => return Ok(None),
+        (Last::First, _) => start,
+        (&Last::Index(index), _) => index,
+        (Last::Upper, &Extent::Known(upper)) => upper,
     };
-    let (Some(end), false) = (known, matches!(upper, Extent::Computed(_))) else {
-        let stride = Extent::Known(*bytes);
-        way.steps.push(Step::Elements(Box::new(Elements { first, last, lower, upper, stride })));
-        return Ok(());
-    };
-    if let Extent::Known(upper) = upper {
-        let outside = [start, end].into_iter().find(|index| !(*low..=upper).contains(index));
-        if let Some(index) = outside {
-            return Err(LookupError::OutOfRange { name: name.to_owned(), index, lower: *low, upper });
-        }
+    if let &Extent::Known(upper) = upper
+        && let Some(index) = [start, end].into_iter().find(|index| !(lower..=upper).contains(index))
+    {
+        return Err(LookupError::OutOfRange { name: name.to_owned(), index, lower, upper });
     }
-    way.move_by(start.wrapping_sub(*low).wrapping_mul(*bytes) as u64);
-    if last != Last::First {
-        way.steps.push(Step::Each { count: end.abs_diff(start) + 1, stride: *bytes as u64 });
-    }
-    Ok(())
+    Ok(Some(Known { start, end, lower, stride }))
 }
