@@ -140,13 +140,16 @@ impl Notation {
         if self.upper {
             body.make_ascii_uppercase();
         }
-        let sign = match self.sign {
+        self.filled(self.sign_of(x), &body, matches!(x.class(), Class::Zero | Class::Finite))
+    }
+
+    fn sign_of(&self, x: &dyn Expand) -> &'static str {
+        match self.sign {
             _ if x.is_negative() => "-",
             Sign::None => "",
             Sign::Blank => " ",
             Sign::Plus => "+",
-        };
-        self.filled(sign, &body, matches!(x.class(), Class::Zero | Class::Finite))
+        }
     }
 
     fn filled(&self, sign: &str, body: &str, is_number: bool) -> String {

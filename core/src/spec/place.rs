@@ -102,22 +102,28 @@ fn is_place_of(spec: &str, stream: &str) -> bool {
     spec.strip_prefix(stream).is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
 }
 
+/// Reads `WORD[:NUMBERS]` after `start`: the word, where it is, and the numbers; nothing if `spec` begins otherwise.
+fn word_and_number<'a>(
+    spec: &'a str,
+    start: &str,
+) -> Result<Option<(&'a str, usize, Option<Span>)>, SpecError> {
+    let Some(rest) = spec.strip_prefix(start) else { return Ok(None) };
+    let at = start.len();
+    let (word, number) = rest.split_once(':').map_or((rest, None), |(word, number)| (word, Some(number)));
+    let number = number.map(|text| span(spec, at + word.len() + 1, text)).transpose()?;
+    Ok(Some((word, at, number)))
+}
+
 /// The numbers of a text that `spec` names; nothing if it names something else.
 pub(super) fn text(spec: &str) -> Result<Option<TextPlace>, SpecError> {
     let place = |source, lines, numbers| Ok(Some(TextPlace { source, lines, numbers }));
-    if let Some(rest) = spec.strip_prefix("arg:") {
-        let at = spec.len() - rest.len();
-        let (word, number) = rest.split_once(':').map_or((rest, None), |(word, number)| (word, Some(number)));
-        let number = number.map(|text| span(spec, at + word.len() + 1, text)).transpose()?;
+    if let Some((word, at, number)) = word_and_number(spec, "arg:")? {
         return match word.parse() {
             Ok(word) if word > 0 => place(TextSource::Argument(word), None, number),
             _ => Err(SpecError::new(spec, at, Problem::Word)),
         };
     }
-    if let Some(rest) = spec.strip_prefix("env:") {
-        let at = spec.len() - rest.len();
-        let (name, number) = rest.split_once(':').map_or((rest, None), |(name, number)| (name, Some(number)));
-        let number = number.map(|text| span(spec, at + name.len() + 1, text)).transpose()?;
+    if let Some((name, at, number)) = word_and_number(spec, "env:")? {
         if name.is_empty() {
             return Err(SpecError::new(spec, at, Problem::EnvironmentName));
         }

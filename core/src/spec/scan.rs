@@ -209,20 +209,25 @@ impl<'a> Scanner<'a> {
         if name.is_empty() { Err(self.error(Problem::MemberName)) } else { Ok(name.to_owned()) }
     }
 
+    /// `..`, `..=` or Fortran's `:`, and whether a range that has it includes its end.
+    fn range_sign(&mut self, fortran: bool) -> Result<Option<bool>, SpecError> {
+        if self.accept_str("..=") {
+            return Ok(Some(true));
+        }
+        if self.accept_str("..") {
+            return Ok(Some(false));
+        }
+        if self.peek() == Some(':') && !fortran {
+            return Err(self.error(Problem::ColonRange));
+        }
+        Ok(self.accept(':').then_some(true))
+    }
+
     fn subscript(&mut self, fortran: bool) -> Result<Subscript, SpecError> {
         self.blanks();
         let from = self.at;
         let start = self.index()?;
-        let inclusive = if self.accept_str("..=") {
-            true
-        } else if self.accept_str("..") {
-            false
-        } else if self.peek() == Some(':') {
-            if !fortran {
-                return Err(self.error(Problem::ColonRange));
-            }
-            self.accept(':')
-        } else {
+        let Some(inclusive) = self.range_sign(fortran)? else {
             return start.map(Subscript::One).ok_or_else(|| self.error(Problem::Index));
         };
         let end = self.end()?.map(|end| (end, inclusive));

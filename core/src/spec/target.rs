@@ -27,6 +27,14 @@ pub(super) fn input(spec: &str) -> Result<InputTarget, SpecError> {
 /// Beginning of a SPEC that names a variable of a script.
 const SCRIPT: &str = "python:";
 
+/// Tells whether nothing that the program computes is needed to tell which elements are meant.
+fn is_number(subscript: &Subscript) -> bool {
+    match subscript {
+        Subscript::One(_) => true,
+        Subscript::Range { end, .. } => !matches!(end, Some((End::Variable(_) | End::Argument(_), _))),
+    }
+}
+
 /// The variable that `python:x[2..5]` names; nothing if `spec` names something else.
 fn script(spec: &str) -> Result<Option<Target>, SpecError> {
     if !spec.starts_with(SCRIPT) {
@@ -42,14 +50,19 @@ fn script(spec: &str) -> Result<Option<Target>, SpecError> {
             }
         }
     }
-    let is_number = |subscript: &Subscript| match subscript {
-        Subscript::One(_) => true,
-        Subscript::Range { end, .. } => !matches!(end, Some((End::Variable(_) | End::Argument(_), _))),
-    };
     if variable.path.len() != 1 || variable.format.is_some() || !subscripts.iter().all(is_number) {
         return Err(SpecError::new(spec, SCRIPT.len(), Problem::ScriptVariable));
     }
     Ok(Some(Target::Script { name: variable.name, subscripts }))
+}
+
+/// The printed floats of a source line, `FILE:LINE`, with which `spec` ends.
+fn site(spec: &str, place: &str) -> Result<OutputSpec, SpecError> {
+    let (file, line) = place.rsplit_once(':').unwrap_or((place, ""));
+    match line.parse() {
+        Ok(line) if line > 0 && !file.is_empty() => Ok(OutputSpec::Site { file: file.to_owned(), line }),
+        _ => Err(SpecError::new(spec, spec.len() - line.len(), Problem::Line)),
+    }
 }
 
 /// The printed floats that an output names; nothing if it is a place.
@@ -66,13 +79,7 @@ pub(super) fn written(spec: &str) -> Result<Option<OutputSpec>, SpecError> {
         return Ok(Some(OutputSpec::Label(label.to_owned())));
     }
     if let Some(rest) = spec.strip_prefix("site:") {
-        let (file, line) = rest.rsplit_once(':').unwrap_or((rest, ""));
-        return match line.parse() {
-            Ok(line) if line > 0 && !file.is_empty() => {
-                Ok(Some(OutputSpec::Site { file: file.to_owned(), line }))
-            }
-            _ => Err(SpecError::new(spec, spec.len() - line.len(), Problem::Line)),
-        };
+        return site(spec, rest).map(Some);
     }
     for start in ["arg:", "env:", "stdin:", "parsed:", "parsed~"] {
         if spec.starts_with(start) {

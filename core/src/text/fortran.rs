@@ -94,21 +94,24 @@ impl Edit {
             Letter::E(letter) => self.with_exponent(x, letter, scale),
             Letter::Scientific => self.with_exponent(x, 'E', 1),
             Letter::Engineering => self.engineering(x),
-            Letter::G(after) => {
-                let wanted = i64::from(self.digits);
-                let point = match exactly(x, |_| wanted.max(1)) {
-                    Some(digits) if !digits.digits.is_empty() => digits.point,
-                    // As a one.
-                    _ => 1,
-                };
-                if !(0..=wanted).contains(&point) || wanted == 0 {
-                    return Edit { digits: after, ..*self }.with_exponent(x, 'E', scale);
-                }
-                let plain = Edit { digits: (wanted - point) as u32, ..*self }.fixed(notation, x, 0);
-                let blanks = self.exponent.map_or(4, |digits| usize::from(digits) + 2);
-                Some(if self.width.is_some() { plain + &" ".repeat(blanks) } else { plain })
-            }
+            Letter::G(after) => self.general(notation, x, after),
         }
+    }
+
+    /// Digits, and where an exponent would be needed that as well, with so many digits `after` the point.
+    fn general(&self, notation: &Notation, x: &dyn Expand, after: u32) -> Option<String> {
+        let wanted = i64::from(self.digits);
+        let point = match exactly(x, |_| wanted.max(1)) {
+            Some(digits) if !digits.digits.is_empty() => digits.point,
+            // As a one.
+            _ => 1,
+        };
+        if !(0..=wanted).contains(&point) || wanted == 0 {
+            return Edit { digits: after, ..*self }.with_exponent(x, 'E', i64::from(self.scale));
+        }
+        let plain = Edit { digits: (wanted - point) as u32, ..*self }.fixed(notation, x, 0);
+        let blanks = self.exponent.map_or(4, |digits| usize::from(digits) + 2);
+        Some(if self.width.is_some() { plain + &" ".repeat(blanks) } else { plain })
     }
 
     fn fixed(&self, notation: &Notation, x: &dyn Expand, scale: i64) -> String {
