@@ -204,12 +204,26 @@ fn outputs_in(arguments: &[OsString]) -> Vec<OsString> {
     let mut outputs = Vec::new();
     let mut typed = arguments.iter();
     while let Some(word) = typed.next() {
-        let bytes = word.as_encoded_bytes();
-        let value = bytes.strip_prefix(b"--output");
-        if value.is_some_and(|value| matches!(value.first(), None | Some(b'='))) {
-            outputs.push(word.clone());
-            outputs.extend(typed.next().filter(|_| !bytes.contains(&b'=')).cloned());
+        match word.as_encoded_bytes().strip_prefix(b"--output") {
+            Some([]) => {
+                outputs.push(word.clone());
+                outputs.extend(typed.next().cloned());
+            }
+            Some([b'=', ..]) => outputs.push(word.clone()),
+            _ => {}
         }
     }
     outputs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_outputs_are_named_to_the_second_run() {
+        let words = |text: &str| text.split(' ').map(OsString::from).collect::<Vec<_>>();
+        let typed = words("--output=a --output=b --confirm --output c --report=html:f --output-array=g");
+        assert_eq!(outputs_in(&typed), words("--output=a --output=b --output c"));
+    }
 }
