@@ -102,32 +102,31 @@ fn is_place_of(spec: &str, stream: &str) -> bool {
     spec.strip_prefix(stream).is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
 }
 
-/// Reads `WORD[:NUMBERS]` after `start`: the word, where it is, and the numbers; nothing if `spec` begins otherwise.
-fn word_and_number<'a>(
-    spec: &'a str,
-    start: &str,
-) -> Result<Option<(&'a str, usize, Option<Span>)>, SpecError> {
-    let Some(rest) = spec.strip_prefix(start) else { return Ok(None) };
-    let at = start.len();
-    let (word, number) = rest.split_once(':').map_or((rest, None), |(word, number)| (word, Some(number)));
-    let number = number.map(|text| span(spec, at + word.len() + 1, text)).transpose()?;
-    Ok(Some((word, at, number)))
+/// Reads `WORD[:NUMBERS]`, with which `spec` ends from `at` on.
+fn word_and_numbers(spec: &str, at: usize) -> Result<(&str, Option<Span>), SpecError> {
+    let rest = &spec[at..];
+    let (word, numbers) = rest.split_once(':').map_or((rest, None), |(word, numbers)| (word, Some(numbers)));
+    let numbers = numbers.map(|text| span(spec, at + word.len() + 1, text)).transpose()?;
+    Ok((word, numbers))
 }
 
 /// The numbers of a text that `spec` names; nothing if it names something else.
 pub(super) fn text(spec: &str) -> Result<Option<TextPlace>, SpecError> {
     let place = |source, lines, numbers| Ok(Some(TextPlace { source, lines, numbers }));
-    if let Some((word, at, number)) = word_and_number(spec, "arg:")? {
+    let behind = "arg:".len();
+    if spec.starts_with("arg:") {
+        let (word, numbers) = word_and_numbers(spec, behind)?;
         return match word.parse() {
-            Ok(word) if word > 0 => place(TextSource::Argument(word), None, number),
-            _ => Err(SpecError::new(spec, at, Problem::Word)),
+            Ok(word) if word > 0 => place(TextSource::Argument(word), None, numbers),
+            _ => Err(SpecError::new(spec, behind, Problem::Word)),
         };
     }
-    if let Some((name, at, number)) = word_and_number(spec, "env:")? {
+    if spec.starts_with("env:") {
+        let (name, numbers) = word_and_numbers(spec, behind)?;
         if name.is_empty() {
-            return Err(SpecError::new(spec, at, Problem::EnvironmentName));
+            return Err(SpecError::new(spec, behind, Problem::EnvironmentName));
         }
-        return place(TextSource::Environment(name.to_owned()), None, number);
+        return place(TextSource::Environment(name.to_owned()), None, numbers);
     }
     if is_place_of(spec, "stdin") {
         let (_, lines, numbers) = lines_and_numbers(spec, "stdin".len())?;
