@@ -215,6 +215,8 @@ pub(crate) struct Context {
     pub(crate) mxcsr: Mxcsr,
     /// The function that runs as one operation.
     pub(crate) call: FunctionCall,
+    /// An instruction that is evaluated as functions are.
+    pub(crate) between: FunctionCall,
     /// Number of calls of each function, by its number, since the tool last looked.
     pub(crate) calls: [u64; FUNCTIONS],
     /// Number of times that something happened at an instruction that its number stands for, since the tool last looked.
@@ -287,6 +289,7 @@ impl Context {
     pub(crate) const OFFSET_SHADOWS: u32 = offset_of!(Context, shadows) as u32;
     pub(crate) const OFFSET_SPILLS: u32 = offset_of!(Context, spills) as u32;
     pub(crate) const OFFSET_CALL: u32 = offset_of!(Context, call) as u32;
+    pub(crate) const OFFSET_BETWEEN: u32 = offset_of!(Context, between) as u32;
     pub(crate) const OFFSET_CALLS: u32 = offset_of!(Context, calls) as u32;
     pub(crate) const OFFSET_COUNTS: u32 = offset_of!(Context, counts) as u32;
     pub(crate) const OFFSET_TAKEN_NEXT: u32 = offset_of!(Context, taken_next) as u32;

@@ -101,6 +101,11 @@ pub(crate) fn build(
     exit_by(&mut code, EXIT_FUNCTION_RETURNED);
     frame.evaluate = code.here();
     function::emit_evaluate(&mut code, &frame, evaluator);
+    frame.evaluate_between = [false, true].map(|is_narrow| {
+        let stub = code.here();
+        function::emit_evaluate_between(&mut code, &frame, evaluator, is_narrow);
+        stub
+    });
 
     frame.syscall = code.here();
     let (before, after) = emit_syscall(&mut code, &field, plain_calls, syscall_slow, syscall_after_slow);

@@ -5,7 +5,7 @@
 
 use crate::context::{CallVector, FunctionCall};
 use crate::mailbox::Recording;
-use crate::x86::function::Function;
+use crate::x86::function::{Function, Shape};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::inline::{Given, Inline};
 use shadowgrind_core::ops::{MAX_OPERANDS, Op};
@@ -69,7 +69,8 @@ fn shadow<S: Inline>(
     let count = op.arity();
     let (mut x, mut shadows) = ([0.0; MAX_OPERANDS], [0.0; MAX_OPERANDS]);
     for (i, operand) in op.operands().iter().enumerate() {
-        if operand.integer {
+        // Instructions have it as a float of its value.
+        if operand.integer && function.shape != Shape::Floats {
             x[i] = call.x[i][0] as i64 as f64;
         } else {
             x[i] = format.to_f64(bits(&call.x[i], format, n));
@@ -140,7 +141,6 @@ fn set_mxcsr(is: u32, value: u32) {
 mod tests {
     use super::*;
     use crate::shadows::ShadowKind;
-    use crate::x86::function::Shape;
 
     /// The evaluator of the first shadow that has one.
     fn evaluate(call: &mut FunctionCall) {
@@ -187,6 +187,17 @@ mod tests {
         sine.shadows[0] = words(0);
         evaluate(&mut sine);
         assert_eq!(sine.shadow, [0; 4]);
+    }
+
+    #[test]
+    fn scaling_on_the_stack_is_by_a_float() {
+        let mut scaled = call(Op::Ldexp, Format::F80, 16);
+        let words = |bits: u128| [bits as u64, (bits >> 64) as u64, 0, 0];
+        scaled.x[..2].copy_from_slice(&[1.5, 2.7].map(|x| words(Format::F80.from_f64(x))));
+        scaled.shadows[0] = words(InPlace.encode(Format::F80, 0, 3.0));
+        evaluate(&mut scaled);
+        let cell = u128::from(scaled.shadow[0]) | u128::from(scaled.shadow[1]) << 64;
+        assert_eq!(InPlace.decode(Format::F80, cell, 0), Some(12.0));
     }
 
     #[test]

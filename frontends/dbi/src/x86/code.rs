@@ -20,6 +20,8 @@ pub(crate) enum Slot {
     Address,
     /// The processor's MXCSR, while an isolated rule runs or the guest stores its own.
     Mxcsr,
+    /// A third scratch register of an annotation.
+    ThirdScratch,
 }
 
 /// Addresses of a thread's fixed pieces, all in the engine's gigabyte.
@@ -42,6 +44,9 @@ pub(crate) struct Frame {
     pub(crate) function_returned: u64,
     /// Evaluates the shadow of the function's result; r11 holds the code to resume at.
     pub(crate) evaluate: u64,
+    /// Evaluates the shadow of an instruction's result in the midst of code, all registers but r11 as before afterwards: where upper
+    /// halves may be in use, and where they are clean. r11 holds the code to resume at.
+    pub(crate) evaluate_between: [u64; 2],
 }
 
 impl Frame {
@@ -56,6 +61,7 @@ impl Frame {
             syscall: 0,
             function_returned: 0,
             evaluate: 0,
+            evaluate_between: [0; 2],
         }
     }
 

@@ -4,6 +4,7 @@
 
 use super::asm::{Asm, R11, RAX, RDI, RSI, RSP};
 use super::code::Frame;
+use super::vector::{At, Mem, Place};
 use crate::context::{Context, FunctionCall};
 use crate::mailbox::Mailbox;
 use shadowgrind_core::format::Format;
@@ -139,6 +140,83 @@ pub(crate) fn emit_evaluate(code: &mut Asm, frame: &Frame, evaluator: u64) {
     code.raw(&[0xc5, 0xf8, 0x77, 0xff, 0xd0]);
     code.load(RSP, field(offset_of!(FunctionCall, stack)));
     code.jmp_slot(field(offset_of!(FunctionCall, resume)));
+}
+
+/// Evaluates the shadow of an instruction's result as [`emit_evaluate`] does that of a function's, with all registers and flags but
+/// r11 as before afterwards. `is_narrow`: the upper halves of vector registers are clean, and stay so.
+pub(crate) fn emit_evaluate_between(code: &mut Asm, frame: &Frame, evaluator: u64, is_narrow: bool) {
+    let call = frame.field(Context::OFFSET_BETWEEN);
+    let field = |offset: usize| call + offset as u64;
+    code.store(field(offset_of!(FunctionCall, stack)), RSP);
+    code.store(field(offset_of!(FunctionCall, resume)), R11);
+    code.load(RSP, frame.field(Context::OFFSET_HOST_RSP));
+    // pushfq; push rax, rcx, rdx, rsi, rdi, r8, r9, r10; push rax again, for the stack's alignment; cld
+    code.raw(&[0x9c, 0x50, 0x51, 0x52, 0x56, 0x57, 0x41, 0x50, 0x41, 0x51, 0x41, 0x52, 0x50, 0xfc]);
+    let kept = KeptVectors::of_host(is_narrow);
+    kept.all(code, true);
+    code.mov_imm(RDI, call);
+    code.mov_imm(RSI, frame.field(Mailbox::OFFSET_RECORDING));
+    code.mov_imm(RAX, evaluator);
+    // vzeroupper; call rax; vzeroupper
+    code.raw(&[0xc5, 0xf8, 0x77, 0xff, 0xd0, 0xc5, 0xf8, 0x77]);
+    kept.all(code, false);
+    // pop rax; pop r10, r9, r8, rdi, rsi, rdx, rcx, rax; popfq
+    code.raw(&[0x58, 0x41, 0x5a, 0x41, 0x59, 0x41, 0x58, 0x5f, 0x5e, 0x5a, 0x59, 0x58, 0x9d]);
+    code.load(RSP, field(offset_of!(FunctionCall, stack)));
+    code.jmp_slot(field(offset_of!(FunctionCall, resume)));
+}
+
+/// Vector and mask registers that are kept on the host's stack.
+struct KeptVectors {
+    /// Bytes of the first sixteen.
+    low: u8,
+    has_avx512: bool,
+}
+
+impl KeptVectors {
+    /// Bytes of a register's place.
+    const PLACE: i32 = 64;
+
+    fn of_host(is_narrow: bool) -> KeptVectors {
+        use std::arch::is_x86_feature_detected as has;
+        let has_avx512 = has!("avx512f") && has!("avx512bw");
+        let low = match (is_narrow, has_avx512) {
+            (true, _) => 16,
+            (false, true) => 64,
+            (false, false) => 32,
+        };
+        KeptVectors { low, has_avx512 }
+    }
+
+    /// Stores all of them below the stack pointer, and moves that, or loads them and moves it back.
+    fn all(&self, code: &mut Asm, stores: bool) {
+        const MASKS: i32 = 8;
+        let vectors = if self.has_avx512 { 32 } else { 16 };
+        let bytes = i64::from(Self::PLACE * (vectors + 1));
+        if stores {
+            code.move_stack_pointer(-bytes);
+        }
+        let place = |at: i32| {
+            let at = At::Base { base: Some(RSP), index: None, displacement: at };
+            Mem { gs: false, fs: false, address32: false, at }
+        };
+        for n in 0..vectors {
+            let (at, bytes) = (place(Self::PLACE * n), if n < 16 { self.low } else { Self::PLACE as u8 });
+            if stores {
+                code.vector_store(at, n as u8, bytes);
+            } else {
+                code.vector_load(n as u8, at, bytes);
+            }
+        }
+        for n in (0..MASKS).filter(|_| self.has_avx512) {
+            // kmovq
+            code.raw(&[0xc4, 0xe1, 0xf8, if stores { 0x91 } else { 0x90 }]);
+            code.operand(n as u8, Place::Mem(place(Self::PLACE * vectors + 8 * n)), 1, 0);
+        }
+        if !stores {
+            code.move_stack_pointer(bytes);
+        }
+    }
 }
 
 #[cfg(test)]

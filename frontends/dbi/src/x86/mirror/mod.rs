@@ -51,6 +51,7 @@ mod upper_halves;
 mod vectors;
 mod x87;
 mod x87_compare;
+mod x87_evaluated;
 mod x87_known;
 mod x87_parts;
 mod x87_record;

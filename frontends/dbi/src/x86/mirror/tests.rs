@@ -79,6 +79,7 @@ pub(super) fn emitted_for(kind: ShadowKind, guest: &[&[u8]], mode: Mode, in_regi
         syscall: CONTEXT + 0x2_8300,
         function_returned: CONTEXT + 0x2_8400,
         evaluate: CONTEXT + 0x2_8480,
+        evaluate_between: [CONTEXT + 0x2_8500, CONTEXT + 0x2_8580],
     };
     let settings = Settings {
         in_registers,

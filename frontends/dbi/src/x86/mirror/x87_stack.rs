@@ -60,7 +60,7 @@ impl Emitter {
 
     /// Leaves the instruction to the engine if an exception of x87 is unmasked, so that none but the guest's own instructions ever
     /// raises one, or if rounding is not to the nearest, by which rules go. Rcx is in its slot.
-    fn exit_unless_masked(&mut self, at: At<'_>) {
+    pub(super) fn exit_unless_masked(&mut self, at: At<'_>) {
         /// Masks of exceptions, and the two bits of rounding above them (Intel's manual, volume 1, 8.1.5).
         const BITS: i64 = 0xc3f;
         const MASKED: i32 = 0x3f;

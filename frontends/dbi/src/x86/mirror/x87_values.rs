@@ -296,7 +296,7 @@ impl Emitter {
 
     /// Stores registers of the stack as they are, and six bytes of zero, by instructions that leave exceptions alone: the top is
     /// stored and loaded again, and while it is not there, another is copied to where it was.
-    fn x87_images(&mut self, registers: &[(u8, Mem)]) {
+    pub(super) fn x87_images(&mut self, registers: &[(u8, Mem)]) {
         if registers.is_empty() {
             return;
         }

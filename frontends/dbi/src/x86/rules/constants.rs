@@ -15,7 +15,7 @@ use super::super::vector::Mem;
 use super::template::Constant;
 
 /// All that rules of TABLE 1 and their guards need.
-const OWN: [Constant; 55] = [
+const OWN: [Constant; 56] = [
     Constant::Sign,
     Constant::Magnitude,
     Constant::Whole,
@@ -38,6 +38,7 @@ const OWN: [Constant; 55] = [
     Constant::Integer(-0x3c01),
     Constant::Integer(0x403e),
     Constant::Integer(0x4100),
+    Constant::Integer(1 << 10),
     Constant::Integer(-1085 << 52),
     Constant::Integer(0x7ff),
     Constant::Integer(0xffff_f800),

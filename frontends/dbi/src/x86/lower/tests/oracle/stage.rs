@@ -16,7 +16,7 @@ use crate::x86::mirror::{Mirror, Settings, Watched};
 use crate::x86::rules::constant_bytes;
 use crate::x86::state;
 use crate::x86::superblock::Superblock;
-use shadowgrind_core::shadow;
+use shadowgrind_core::shadow::{self, Derivatives};
 use shadowgrind_core::site::Site;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 
@@ -49,8 +49,14 @@ impl Engine {
         planes::map().expect("the mirror's place is free");
         // The instruction is looked at once more where it is recorded.
         sys::map_at(START, PAGE, libc::PROT_READ | libc::PROT_WRITE).expect("the guest's place is free");
-        let (frame, stubs, code) =
-            stubs::build(CONTEXT, std::array::from_fn(|n| TABLE + 0x10_0000 * n as u64), STUBS, [0, 0]);
+        // Rules of one shadow are evaluated.
+        let functions = ShadowKind::ALL.iter().find_map(|kind| {
+            let in_place = kind.policy().derivatives == Some(Derivatives::InPlace);
+            kind.functions().filter(|_| in_place)
+        });
+        let evaluator = functions.map_or(0, |functions| functions.evaluate as *const () as u64);
+        let tables = std::array::from_fn(|n| TABLE + 0x10_0000 * n as u64);
+        let (frame, stubs, code) = stubs::build(CONTEXT, tables, STUBS, [0, evaluator]);
         put(STUBS, code.code());
         put(CONSTANTS, &constant_bytes());
         // SAFETY: the mapping was just made, has room for it, and stays for the life of the process.
