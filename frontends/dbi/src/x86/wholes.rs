@@ -311,6 +311,11 @@ fn moves(insn: &Instruction, row: Row) -> bool {
     }
 }
 
+/// Tells whether what the instruction reads is an integer, of which it makes a float.
+fn takes_integer(row: Row) -> bool {
+    matches!(row, Row::X87(X87::LoadExact) | Row::FromInteger(..))
+}
+
 /// Format of the floats that the instruction computes with.
 fn format_of(insn: &Instruction, row: Row) -> Option<Format> {
     let format = match row {
@@ -355,7 +360,9 @@ fn in_memory(insns: &[Insn], n: usize, part: Part, addresses: &[Option<Address>]
         } else {
             format_of(insn, rows::row(insn))
         };
-        if at == 0 && format.is_some_and(|format| format.bytes() == usize::from(part.bytes)) {
+        let is_integer = is_read && takes_integer(rows::row(insn));
+        let number = format.map(|format| format.bytes() as i64).or(is_integer.then_some(bytes));
+        if at == 0 && number == Some(part.bytes.into()) {
             return Some(Whole::Alone);
         }
         let Some(format) = format.filter(|format| at + i64::from(part.bytes) <= format.bytes() as i64) else {
@@ -460,6 +467,14 @@ mod tests {
         assert_eq!(found(&[LOW, LOAD, MUL_SINGLE]), [Whole::Alone]);
         assert_eq!(found(&[LOW, HIGH, LOAD, ADD]), [Whole::Alone; 2]);
         assert_eq!(found(&[LOW, LOAD]), []);
+    }
+
+    #[test]
+    fn integers_that_are_read_as_such_are_no_parts() {
+        // mov [rbp-8], eax; fild dword [rbp-8]; cvtsi2sd xmm0, dword [rbp-8]
+        let stored: &[u8] = b"\x89\x45\xf8";
+        assert_eq!(found(&[stored, b"\xdb\x45\xf8", LOAD, ADD]), [Whole::Alone]);
+        assert_eq!(found(&[stored, b"\xf2\x0f\x2a\x45\xf8"]), [Whole::Alone]);
     }
 
     #[test]
