@@ -128,7 +128,6 @@ pub(super) enum Shift {
     RotateRight = 1,
     Left = 4,
     Right = 5,
-    RightSigned = 7,
 }
 
 /// The byte before the opcode of an instruction on registers, of 4 or 8 bytes: `reg` is in the operand's middle field.

@@ -1,22 +1,27 @@
-//! Floats taken apart and put together in general registers: exponents added to, cut out and put in, digits shifted.
+//! Floats taken apart and put together in general registers and memory: exponents added to, cut out and put in, digits
+//! shifted.
 //!
-//! What `core::tricks::relation` and `moves_along` say of such an instruction is decided by some forty instructions on the float,
+//! What is in memory is loaded where a fault is the guest's, and written back as it is if the guest is about to write there. What `core::tricks::relation` and `moves_along` say of such an instruction is decided by some forty instructions on the float,
 //! the result and what is kept beside the float: another exponent is added to that, and a sign turned over, as integers. That
 //! much code is made where an instruction has met shadows often. What is none of this, or rare (zeros, infinities, subnormal
 //! numbers, parts of floats, two operands with shadows), is left to the engine.
 
 mod instruction;
 mod rescale;
+mod shifted;
 mod turned;
 
 use super::At;
 use super::check::{SideExit, Source};
 use super::encode::{self, NOT_EQUAL};
+use super::liveness;
 use crate::x86::asm::{Gpr, RAX, Rel32};
-use crate::x86::code::Slot;
+use crate::x86::code::{Slot, Spilled};
 use crate::x86::emit::Emitter;
+use crate::x86::vector::Mem;
 use crate::x86::wholes::Whole;
-use instruction::{Does, Fields, Other, fields};
+use iced_x86::Instruction;
+use instruction::{Does, Fields, fields};
 use rescale::Rescaling;
 use shadowgrind_core::shadow::Derivatives;
 
@@ -32,7 +37,7 @@ impl Emitter {
             return false;
         }
         let Some(&number) = self.mirror().hot_sites.get(&insn.ip()) else { return false };
-        let Some(fields) = fields(insn) else { return false };
+        let Some(fields) = fields(insn).filter(|fields| self.may_load(at, fields)) else { return false };
         if matches!(fields.does, Does::Turn | Does::TurnBack) && self.mirror().settings.turned == 0 {
             return false;
         }
@@ -42,7 +47,7 @@ impl Emitter {
             Some(Whole::Result(format)) if format.bytes() == fields.bytes => true,
             Some(_) => return false,
         };
-        let floats: Vec<Gpr> = fields.floats().filter(|&n| self.may_carry(n)).collect();
+        let floats: Vec<Gpr> = fields.floats().filter(|&n| self.may_be_active(&fields, n)).collect();
         if floats.is_empty() {
             return false;
         }
@@ -50,22 +55,51 @@ impl Emitter {
         true
     }
 
+    /// Tells whether the instruction's memory operand, if it has one, is what it loads.
+    fn may_load(&mut self, at: At<'_>, fields: &Fields) -> bool {
+        let insn = &at.insn().decoded;
+        let result = insn.op0_register().full_register();
+        // A sum that is used as an address is none of a float in memory.
+        let is_address = !self.writes_memory(insn)
+            && matches!(fields.does, Does::Add | Does::Subtract)
+            && liveness::is_no_float(at.block, at.index, result, &mut self.facts);
+        fields.loaded.is_none()
+            || !is_address && self.mirror().address().is_none() && self.mirror_memory(insn).is_some()
+    }
+
+    /// Tells whether register `n`, or the memory that it stands for, may have a shadow.
+    fn may_be_active(&mut self, fields: &Fields, n: Gpr) -> bool {
+        fields.is_memory(n) || self.may_carry(n)
+    }
+
+    /// Place of what is kept beside register `n`, or beside the memory that it stands for, and its size in bytes.
+    fn kept_beside(&mut self, insn: &Instruction, fields: &Fields, n: Gpr) -> (Mem, usize) {
+        match self.mirror_memory(insn) {
+            Some(mirror) if fields.is_memory(n) => (mirror, fields.bytes),
+            _ => (self.cell(n), 8),
+        }
+    }
+
     fn follow_fields(&mut self, at: At<'_>, fields: &Fields, floats: &[Gpr], is_whole: bool, number: u16) {
-        if let (Does::Subtract, Other::Register(n)) = (fields.does, fields.other) {
-            // What a float is taken from moves the other way.
-            let source = self.may_carry(n).then_some(Source::Cell(n));
+        let insn = &at.insn().decoded;
+        if let Some(n) = fields.never_float().filter(|&n| self.may_be_active(fields, n)) {
+            // What a float is taken from moves the other way; a mask or a count is no float.
+            let source = if fields.is_memory(n) { self.memory_source(insn) } else { Some(Source::Cell(n)) };
             self.check(at, source.as_slice());
         }
         let exit = self.side_exit(SideExit::OutOfLine(at.insn().pc()), false);
-        let cells: Vec<_> = floats.iter().map(|&n| (self.cell(n), 8)).collect();
+        let cells: Vec<_> = floats.iter().map(|&n| self.kept_beside(insn, fields, n)).collect();
+        let result = self.kept_beside(insn, fields, fields.to);
         let keeps_flags = !self.mirror().liveness.flags_are_dead(at.index);
         let inactive = self.skip_if_zero(at, &cells);
+        if let Some(loaded) = fields.loaded {
+            self.load_operand(at, loaded.register, fields.bytes);
+        }
         let active = self.out.hot.jmp_open();
         let here = self.out.hot.here();
         self.out.hot.patch(inactive, here);
-        if !floats.contains(&fields.to) && self.may_carry(fields.to) {
-            let cell = self.cell(fields.to);
-            encode::store_zero(&mut self.out.hot, cell, 8);
+        if !floats.contains(&fields.to) && self.may_be_active(fields, fields.to) {
+            encode::store_zero(&mut self.out.hot, result.0, result.1);
         }
         let back = self.out.hot.here();
         let start = self.out.cold.here();
@@ -74,19 +108,50 @@ impl Emitter {
             self.spill_flags();
         }
         let mut others = Vec::new();
-        for (i, &float) in floats.iter().enumerate() {
+        for (i, (&float, &kept)) in floats.iter().zip(&cells).enumerate() {
             let here = self.out.cold.here();
             others.drain(..).for_each(|field: Rel32| self.out.cold.patch(field, here));
-            let cell = self.cell(float);
             if i + 1 < floats.len() {
-                encode::compare_zero(&mut self.out.cold, cell, 8);
+                encode::compare_zero(&mut self.out.cold, kept.0, kept.1);
                 others.push(self.out.cold.jcc_open(encode::EQUAL));
             }
-            let rescaling = Rescaling { fields, float, is_whole, number, keeps_flags, back, side_exit: exit };
-            self.rescale(&rescaling, &floats[i + 1..]);
+            let side_exit = exit;
+            let rescaling = Rescaling {
+                insn,
+                fields,
+                float,
+                kept,
+                result,
+                is_whole,
+                number,
+                keeps_flags,
+                back,
+                side_exit,
+            };
+            self.rescale(&rescaling, &cells[i + 1..]);
         }
         self.guest(at);
-        self.set_carries(fields.to, fields.does != Does::DropDigits);
+        if !fields.is_memory(fields.to) {
+            self.set_carries(fields.to, fields.does != Does::DropDigits);
+        }
+    }
+
+    /// Loads the memory operand into its slot, through a register.
+    fn load_operand(&mut self, at: At<'_>, register: Gpr, bytes: usize) {
+        let insn = &at.insn().decoded;
+        let (from, writes) = (self.guest_operand(insn), self.writes_memory(insn));
+        let [aside, loaded] = [Slot::SecondScratch, Slot::Loaded].map(|slot| self.frame.slot(slot));
+        self.out.hot.store(aside, register);
+        let spilled = self.spilled(None);
+        self.note(at.index, Spilled { second_scratch: Some(register), ..spilled });
+        encode::load(&mut self.out.hot, register, from, bytes);
+        if writes {
+            // Memory that may not be written is to be known as such before the shadow is another.
+            encode::store(&mut self.out.hot, from, register, bytes);
+        }
+        self.out.hot.store(loaded, register);
+        self.out.hot.load(register, aside);
+        self.note_spilled(at.index);
     }
 
     /// Cold code that keeps the flags in a slot.
@@ -109,10 +174,9 @@ impl Emitter {
         cold.load(RAX, rax);
     }
 
-    /// Cold code that exits by a jump, to be patched, if a cell is not zero.
-    fn exit_unless_clear(&mut self, cell: Gpr) -> Rel32 {
-        let cell = self.cell(cell);
-        encode::compare_zero(&mut self.out.cold, cell, 8);
+    /// Cold code that exits by a jump, to be patched, if so many bytes of shadows are not zero.
+    fn exit_unless_clear(&mut self, (cell, bytes): (Mem, usize)) -> Rel32 {
+        encode::compare_zero(&mut self.out.cold, cell, bytes);
         self.out.cold.jcc_open(NOT_EQUAL)
     }
 }

@@ -1,18 +1,27 @@
-//! Instructions that may leave a float in a general register with another exponent or sign, or take it apart: their operands.
+//! Instructions that may leave a float in a general register or in memory with another exponent or sign, or take it apart:
+//! their operands.
+//!
+//! An operand in memory is taken for a register that the instruction does not name: it is there while this is decided.
 
-use crate::x86::asm::Gpr;
+use crate::x86::asm::{Gpr, RCX, RSP};
 use crate::x86::mirror::encode::{Alu, Shift};
+use crate::x86::mirror::operand;
 use crate::x86::rows;
 use crate::x86::table::{General, Integral, Row};
-use iced_x86::{Instruction, OpKind, Register};
+use iced_x86::{Instruction, MemorySize, OpKind, Register};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::turned::TURN;
+
+/// Number of places by which -2 becomes what it is turned to when it is shifted to the right.
+pub(super) const LIKE_TURN: u32 = u64::BITS - TURN;
 
 /// Effect on the bits of a float.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Does {
     /// Some are cut out, by a mask.
     Cut,
+    /// Those that a mask has not are cut out.
+    CutOthers,
     /// Some are put in.
     Join,
     /// Something is added to them, or taken off.
@@ -25,7 +34,13 @@ pub(super) enum Does {
     /// Bits move, and no digit of the significand is left.
     DropDigits,
     /// Bits move otherwise.
-    Move(Shift, u8),
+    Move,
+    /// Bits move to the right by as many as a register says, or to the left (`None`).
+    MoveBy(Option<Gpr>),
+    /// Some in a row are moved to the lowest places, and the others dropped.
+    Extract,
+    /// One bit is another, or those from some number on are none.
+    Change,
     /// A double is turned, and turned back.
     Turn,
     TurnBack,
@@ -39,6 +54,15 @@ pub(super) enum Other {
     Constant(i32),
 }
 
+/// The memory operand of an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Loaded {
+    /// The register that stands for it.
+    pub(super) register: Gpr,
+    /// Registers that its address is made of.
+    pub(super) address: [Option<Gpr>; 2],
+}
+
 /// An instruction that takes a float apart, or puts one together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Fields {
@@ -47,6 +71,9 @@ pub(super) struct Fields {
     pub(super) other: Other,
     pub(super) to: Gpr,
     pub(super) bytes: usize,
+    pub(super) loaded: Option<Loaded>,
+    /// A register that it names besides.
+    count: Option<Gpr>,
 }
 
 /// Tells whether `insn` is one that may be annotated so.
@@ -69,63 +96,137 @@ fn number(register: Register, bytes: usize) -> Option<Gpr> {
     may_hold.then(|| register.number() as Gpr)
 }
 
-fn bits(insn: &Instruction, by: Integral) -> Option<Fields> {
-    let bytes = insn.op0_register().size();
-    if insn.op0_kind() != OpKind::Register || !matches!(bytes, 4 | 8) {
-        return None;
+/// Registers that are computed with, or stand for memory, by preference.
+pub(super) fn unnamed(named: impl Fn(Gpr) -> bool) -> impl Iterator<Item = Gpr> {
+    (0..10).filter(move |&n| n != RSP && !named(n))
+}
+
+/// The memory operand, if it has one that can be loaded before: the registers that name it may be used then.
+fn loaded(insn: &Instruction) -> Option<Loaded> {
+    let general = |register: Register| register.is_gpr().then(|| register.full_register().number() as Gpr);
+    let address = [insn.memory_base(), insn.memory_index()].map(general);
+    let named = |n| {
+        let is_operand = |i| insn.op_kind(i) == OpKind::Register && general(insn.op_register(i)) == Some(n);
+        n == RCX || address.contains(&Some(n)) || (0..insn.op_count()).any(is_operand)
+    };
+    unnamed(named).next().map(|register| Loaded { register, address })
+}
+
+/// Operands of an instruction that is being taken for one of those.
+struct Operands<'a> {
+    insn: &'a Instruction,
+    bytes: usize,
+    loaded: Option<Loaded>,
+}
+
+impl Operands<'_> {
+    fn of(insn: &Instruction) -> Option<Operands<'_>> {
+        let has_memory = operand::has_memory(insn);
+        let bytes = match insn.op0_kind() {
+            OpKind::Register => insn.op0_register().size(),
+            _ => insn.memory_size().size(),
+        };
+        let loaded = if has_memory { Some(loaded(insn)?) } else { None };
+        let is_plain = matches!(bytes, 4 | 8) && !insn.has_lock_prefix();
+        let is_number = !has_memory || insn.memory_size() != MemorySize::Unknown;
+        (is_plain && is_number).then_some(Operands { insn, bytes, loaded })
     }
-    let first = number(insn.op0_register(), bytes)?;
+
+    /// Register that is operand `n`, or stands for it.
+    fn place(&self, n: u32) -> Option<Gpr> {
+        match self.insn.op_kind(n) {
+            OpKind::Register => number(self.insn.op_register(n), self.bytes),
+            OpKind::Memory => self.loaded.map(|loaded| loaded.register),
+            _ => None,
+        }
+    }
+
+    /// Operand `n`, a register or a constant.
+    fn other(&self, n: u32) -> Option<Other> {
+        match self.insn.op_kind(n) {
+            OpKind::Register | OpKind::Memory => self.place(n).map(Other::Register),
+            _ => Some(Other::Constant(self.insn.immediate(n) as i32)),
+        }
+    }
+
+    fn count(&self, n: u32) -> Option<Gpr> {
+        let register = self.insn.op_register(n);
+        register.is_gpr().then(|| register.full_register().number() as Gpr)
+    }
+
+    /// Fields of operand `first`, and `other`, from which operand 0 is made.
+    fn fields(&self, does: Does, first: u32, other: Other, count: Option<Gpr>) -> Option<Fields> {
+        let (first, to) = (self.place(first)?, self.place(0)?);
+        Some(Fields { does, first, other, to, bytes: self.bytes, loaded: self.loaded, count })
+    }
+}
+
+fn bits(insn: &Instruction, by: Integral) -> Option<Fields> {
+    let operands = Operands::of(insn)?;
     let does = match by {
         Integral::And => Does::Cut,
         Integral::Or => Does::Join,
         Integral::Xor => Does::Flip,
         Integral::Add | Integral::Increment => Does::Add,
         Integral::Subtract | Integral::Decrement => Does::Subtract,
-        _ => return moved(insn, by, first, bytes),
+        Integral::AndNot => return operands.fields(Does::CutOthers, 2, operands.other(1)?, None),
+        Integral::Low => return operands.fields(Does::Change, 1, operands.other(2)?, None),
+        Integral::Field => return operands.fields(Does::Extract, 1, Other::None, operands.count(2)),
+        // By a register a bit of other memory is meant, or one that is not known.
+        Integral::Bit if insn.op1_kind() != OpKind::Immediate8 => return None,
+        Integral::Bit => return operands.fields(Does::Change, 0, Other::None, None),
+        _ => return moved(&operands, by),
     };
     let other = match by {
         Integral::Increment | Integral::Decrement => Other::Constant(1),
         _ if insn.op_count() != 2 => return None,
-        _ if insn.op1_kind() == OpKind::Register => Other::Register(number(insn.op1_register(), bytes)?),
-        _ if insn.op1_kind() == OpKind::Memory => return None,
-        _ => Other::Constant(insn.immediate(1) as i32),
+        _ => operands.other(1)?,
     };
-    Some(Fields { does, first, other, to: first, bytes })
+    operands.fields(does, 0, other, None)
 }
 
-/// A shift or rotation by a constant, in place.
-fn moved(insn: &Instruction, by: Integral, first: Gpr, bytes: usize) -> Option<Fields> {
-    if insn.op_count() != 2 || insn.op1_kind() != OpKind::Immediate8 {
-        return None;
-    }
-    let count = insn.immediate8() & (8 * bytes as u8 - 1);
-    let (shift, of_cell) = match by {
-        Integral::ShiftLeft => (Shift::Left, Shift::Left),
+/// A shift or rotation.
+fn moved(operands: &Operands<'_>, by: Integral) -> Option<Fields> {
+    let (insn, bytes) = (operands.insn, operands.bytes);
+    let (first, last) = (insn.op_count().checked_sub(2)?, insn.op_count() - 1);
+    let shift = match by {
+        Integral::ShiftLeft => Shift::Left,
         // What comes in from above is no part of a shadow.
-        Integral::ShiftRight => (Shift::Right, Shift::Right),
-        Integral::ShiftRightSigned => (Shift::RightSigned, Shift::Right),
-        Integral::RotateLeft => (Shift::RotateLeft, Shift::RotateLeft),
-        Integral::RotateRight => (Shift::RotateRight, Shift::RotateRight),
+        Integral::ShiftRight | Integral::ShiftRightSigned => Shift::Right,
+        Integral::RotateLeft => Shift::RotateLeft,
+        Integral::RotateRight => Shift::RotateRight,
         _ => return None,
     };
-    // The upper half of a double has fewer digits than a narrow float.
-    let digits = if bytes == 8 { 52 } else { 20 };
+    if insn.op_kind(last) != OpKind::Immediate8 {
+        let count = operands.count(last).filter(|_| !by.rotates())?;
+        let does = Does::MoveBy((shift == Shift::Right).then_some(count));
+        return operands.fields(does, first, Other::None, Some(count));
+    }
+    let count = insn.immediate8() & (8 * bytes as u8 - 1);
+    let is_in_place = first == 0 && operands.loaded.is_none();
     let does = if count == 0 {
         return None;
     } else if count.is_multiple_of(8) {
-        Does::MoveBytes(of_cell, count)
+        Does::MoveBytes(shift, count)
     } else if by.rotates() {
         match (shift, bytes, u32::from(count)) {
-            (Shift::RotateLeft, 8, TURN) => Does::Turn,
-            (Shift::RotateRight, 8, TURN) => Does::TurnBack,
+            (Shift::RotateLeft, 8, TURN) if is_in_place => Does::Turn,
+            (Shift::RotateRight, 8, TURN) if is_in_place => Does::TurnBack,
             _ => return None,
         }
-    } else if of_cell == Shift::Right && count >= digits {
+    } else if shift == Shift::Right && u32::from(count) == LIKE_TURN {
+        return None;
+    } else if shift == Shift::Right && count >= upper_digits(bytes) {
         Does::DropDigits
     } else {
-        Does::Move(shift, count)
+        Does::Move
     };
-    Some(Fields { does, first, other: Other::None, to: first, bytes })
+    operands.fields(does, first, Other::None, None)
+}
+
+/// Digits of a float as wide as `bytes`, or of the upper half of a double, which has fewer than a narrow float.
+fn upper_digits(bytes: usize) -> u8 {
+    if bytes == 8 { 52 } else { 20 }
 }
 
 /// A sum made as an address.
@@ -138,13 +239,13 @@ fn address(insn: &Instruction) -> Option<Fields> {
         _ if insn.memory_displacement64() != 0 => return None,
         index => Other::Register(number(index, bytes)?),
     };
-    Some(Fields { does: Does::Add, first, other, to, bytes })
+    Some(Fields { does: Does::Add, first, other, to, bytes, loaded: None, count: None })
 }
 
 impl Fields {
     /// Tells whether anything but leaving it to the engine comes of it.
     fn is_followed(&self) -> bool {
-        if self.other == Other::Register(self.first) {
+        if self.other == Other::Register(self.first) || self.count == Some(self.first) {
             return false;
         }
         let Other::Constant(_) = self.other else { return true };
@@ -168,6 +269,11 @@ impl Fields {
     /// Bits of the significand without its first.
     pub(super) fn digits(&self) -> u8 {
         (self.format().precision() - 1) as u8
+    }
+
+    /// Least number of places by which no digit is left.
+    pub(super) fn upper_digits(&self) -> u8 {
+        upper_digits(self.bytes)
     }
 
     /// Bits of the operands.
@@ -207,13 +313,22 @@ impl Fields {
         std::iter::once(self.first).chain(second)
     }
 
-    /// Registers that it names.
+    /// The operand that may have no shadow, if it is not the float.
+    pub(super) fn never_float(&self) -> Option<Gpr> {
+        match self.other {
+            Other::Register(n) if !self.floats().any(|float| float == n) => Some(n),
+            _ => None,
+        }
+    }
+
+    /// Registers that it names, and that which stands for memory.
     pub(super) fn registers(&self) -> impl Iterator<Item = Gpr> + use<> {
         let second = match self.other {
             Other::Register(n) => Some(n),
             _ => None,
         };
-        [self.first, self.to].into_iter().chain(second)
+        let address = self.loaded.map_or([None; 2], |loaded| loaded.address);
+        [self.first, self.to].into_iter().chain(second).chain(self.count).chain(address.into_iter().flatten())
     }
 
     /// The operand beside `float`.
@@ -224,6 +339,11 @@ impl Fields {
         }
     }
 
+    /// Tells whether `n` stands for memory.
+    pub(super) fn is_memory(&self, n: Gpr) -> bool {
+        self.loaded.is_some_and(|loaded| loaded.register == n)
+    }
+
     /// The operation of two operands that it is.
     pub(super) fn alu(&self) -> Option<Alu> {
         Some(match self.does {
@@ -232,10 +352,30 @@ impl Fields {
             Does::Add => Alu::Add,
             Does::Subtract => Alu::Subtract,
             Does::Flip => Alu::Xor,
-            Does::MoveBytes(..) | Does::DropDigits | Does::Move(..) | Does::Turn | Does::TurnBack => {
-                return None;
-            }
+            _ => return None,
         })
+    }
+
+    /// `insn`, of which these are the fields, with its result in general register `r`, in which the first operand is if the result
+    /// takes its place, and what is in memory in a register.
+    pub(super) fn on_registers(&self, insn: &Instruction, r: Gpr) -> Instruction {
+        let register = |n: Gpr| (if self.bytes == 8 { Register::RAX } else { Register::EAX }) + u32::from(n);
+        let mut made = *insn;
+        if rows::computes_address(insn) {
+            made.set_op0_register(register(r));
+            return made;
+        }
+        for n in 0..insn.op_count() {
+            if insn.op_kind(n) == OpKind::Memory
+                && let Some(loaded) = self.loaded
+            {
+                made.set_op_kind(n, OpKind::Register);
+                made.set_op_register(n, register(loaded.register));
+                made.set_segment_prefix(Register::None);
+            }
+        }
+        made.set_op_register(0, register(r));
+        made
     }
 }
 
@@ -263,6 +403,27 @@ mod tests {
     }
 
     #[test]
+    fn memory_is_taken_for_a_register_that_is_not_named() {
+        let at = MemoryOperand::with_base_index(Register::RAX, Register::RDX);
+        for (insn, shift) in [
+            (Instruction::with2(Code::Xor_r64_rm64, Register::RBX, at), false),
+            (Instruction::with2(Code::Xor_rm64_r64, at, Register::RBX), false),
+            (Instruction::with3(Code::VEX_Shrx_r64_rm64_r64, Register::RDI, at, Register::RBX), true),
+        ] {
+            let insn = insn.expect("an instruction");
+            let found = fields(&insn).expect("one");
+            let register = found.loaded.expect("memory").register;
+            assert!(![0, 1, 2, 3, 4].contains(&register) && found.is_memory(register));
+            assert!(found.registers().any(|n| n == register) && found.registers().any(|n| n == 3));
+            assert!(!found.on_registers(&insn, 6).op_kinds().any(|kind| kind == OpKind::Memory));
+            assert_eq!(found.does == Does::MoveBy(Some(3)), shift);
+        }
+        let mut locked = Instruction::with2(Code::Add_rm64_r64, at, Register::RBX).expect("registers");
+        locked.set_has_lock_prefix(true);
+        assert!(!may_follow(&locked));
+    }
+
+    #[test]
     fn shifts_are_by_bytes_or_drop_digits_or_lose_some() {
         let shift = |code, register, count: u32| {
             fields(&Instruction::with2(code, register, count).expect("a shift")).map(|found| found.does)
@@ -270,7 +431,7 @@ mod tests {
         let right = |count| shift(Code::Shr_rm64_imm8, Register::RAX, count);
         assert_eq!(right(52), Some(Does::DropDigits));
         assert_eq!(right(48), Some(Does::MoveBytes(Shift::Right, 48)));
-        assert_eq!(right(51), Some(Does::Move(Shift::Right, 51)));
+        assert_eq!(right(51), Some(Does::Move));
         assert_eq!(right(64), None);
         assert_eq!(shift(Code::Sar_rm32_imm8, Register::ECX, 20), Some(Does::DropDigits));
         assert_eq!(shift(Code::Rol_rm32_imm8, Register::ECX, 3), None);

@@ -1,17 +1,24 @@
 //! Code that changes what is kept beside a float as the float is changed: by exponent and sign, or by whole bytes.
 
-use super::instruction::{Does, Fields, Other};
-use crate::context::{Context, TAKEN};
-use crate::x86::asm::{Gpr, RSP, Rel32};
+use super::instruction::{Does, Fields, Other, unnamed};
+use crate::context::Context;
+use crate::x86::asm::{Gpr, Rel32};
 use crate::x86::code::Slot;
 use crate::x86::emit::Emitter;
+use crate::x86::far;
 use crate::x86::mirror::encode::{self, ABOVE_OR_EQUAL, Alu, CARRY, EQUAL, NOT_EQUAL, Shift};
-use crate::x86::vector::{At, Mem};
+use crate::x86::rows;
+use crate::x86::vector::Mem;
+use iced_x86::Instruction;
 
 /// An instruction of which one operand is a float with a shadow.
 pub(super) struct Rescaling<'a> {
+    pub(super) insn: &'a Instruction,
     pub(super) fields: &'a Fields,
     pub(super) float: Gpr,
+    /// Places of what is kept beside the float, and beside the result, and their sizes in bytes.
+    pub(super) kept: (Mem, usize),
+    pub(super) result: (Mem, usize),
     /// The result is used as one float.
     pub(super) is_whole: bool,
     /// Number under which digits are counted that go without a shadow.
@@ -29,13 +36,13 @@ pub(super) const SLOTS: [Slot; 3] = [Slot::Scratch, Slot::Address, Slot::SecondS
 
 /// Jumps out of the code, to be patched.
 #[derive(Default)]
-struct Ways {
+pub(super) struct Ways {
     /// The engine has to do it.
-    exits: Vec<Rel32>,
+    pub(super) exits: Vec<Rel32>,
     /// Digits go without a shadow, if there are any.
     lost: Vec<Rel32>,
     /// The result has no shadow.
-    clear: Vec<Rel32>,
+    pub(super) clear: Vec<Rel32>,
 }
 
 /// Registers that are computed with: the result, and two others.
@@ -56,13 +63,24 @@ impl Rescaling<'_> {
     }
 
     pub(super) fn free(&self) -> Free {
-        let mut free = (0..8).filter(|&n| n != RSP && !self.fields.registers().any(|used| used == n));
-        let [r, b, c] = std::array::from_fn(|_| free.next().expect("an instruction names three registers"));
+        let mut free = unnamed(|n| self.fields.registers().any(|used| used == n) || self.fields.is_memory(n));
+        let [r, b, c] = std::array::from_fn(|_| free.next().expect("an instruction names few registers"));
         Free { r, b, c }
     }
 
+    /// The registers that are other than the guest's, and where those are.
+    fn spilled(&self, Free { r, b, c }: Free) -> impl Iterator<Item = (Gpr, Slot)> + Clone + use<> {
+        let loaded = self.fields.loaded.map(|loaded| (loaded.register, Slot::ThirdScratch));
+        [r, b, c].into_iter().zip(SLOTS).chain(loaded)
+    }
+
+    /// Tells whether the shadow stays in place.
+    fn is_in_place(&self) -> bool {
+        self.float == self.fields.to
+    }
+
     /// Bits above those of the significand.
-    fn upper(&self) -> u8 {
+    pub(super) fn upper(&self) -> u8 {
         self.fields.width() - self.fields.digits()
     }
 }
@@ -70,22 +88,33 @@ impl Rescaling<'_> {
 impl Emitter {
     /// Cold code that gives the result the shadow of the float, changed alike, and goes on to the guest's instruction. Of
     /// `others` the engine is asked if one has a shadow as well.
-    pub(super) fn rescale(&mut self, of: &Rescaling<'_>, others: &[Gpr]) {
+    pub(super) fn rescale(&mut self, of: &Rescaling<'_>, others: &[(Mem, usize)]) {
         let mut early: Vec<Rel32> = self.follow_turned(of).into_iter().collect();
-        early.extend(others.iter().map(|&n| self.exit_unless_clear(n)));
-        if let Does::MoveBytes(by, count) = of.fields.does {
-            let cell = self.cell(of.float);
+        early.extend(others.iter().map(|&other| self.exit_unless_clear(other)));
+        if let (Does::MoveBytes(by, count), true) = (of.fields.does, of.is_in_place()) {
+            let (cell, bytes) = of.kept;
             encode::shift_memory(&mut self.out.cold, by, cell, count, of.fields.bytes);
-            if of.fields.bytes == 4 {
+            if of.fields.bytes < bytes {
                 encode::store_zero(&mut self.out.cold, cell.plus(4), 4);
             }
             return self.go_on(of);
         }
-        early.extend(self.exit_unless_one(of));
+        if !matches!(of.fields.does, Does::MoveBytes(..)) {
+            early.extend(self.exit_unless_one(of));
+        }
         let free = of.free();
-        let spilled = [free.r, free.b, free.c].into_iter().zip(SLOTS);
+        let spilled = of.spilled(free);
         spilled.clone().for_each(|(n, slot)| self.out.cold.store(self.frame.slot(slot), n));
+        if let Some(loaded) = of.fields.loaded {
+            self.out.cold.load(loaded.register, self.frame.slot(Slot::Loaded));
+        }
         let ways = match of.fields.does {
+            Does::MoveBytes(by, count) => {
+                encode::load(&mut self.out.cold, free.b, of.kept.0, of.fields.bytes);
+                encode::shift(&mut self.out.cold, by, free.b, count, of.fields.bytes);
+                self.keep(of, free.b);
+                Ways::default()
+            }
             Does::Turn => Ways { exits: self.turn(of, free), ..Ways::default() },
             Does::TurnBack => Ways { exits: self.turn_back(of, free), ..Ways::default() },
             _ => self.changed(of, free),
@@ -110,18 +139,26 @@ impl Emitter {
 
     /// As [`Emitter::go_on`], with the registers as they were.
     fn put_back_and_go_on(&mut self, of: &Rescaling<'_>, free: Free) {
-        for (n, slot) in [free.r, free.b, free.c].into_iter().zip(SLOTS) {
-            self.out.cold.load(n, self.frame.slot(slot));
-        }
+        of.spilled(free).for_each(|(n, slot)| self.out.cold.load(n, self.frame.slot(slot)));
         self.go_on(of);
+    }
+
+    /// Puts what is in register `from` beside the result.
+    pub(super) fn keep(&mut self, of: &Rescaling<'_>, from: Gpr) {
+        encode::store(&mut self.out.cold, of.result.0, from, of.result.1);
+    }
+
+    /// Leaves nothing beside the result.
+    pub(super) fn keep_nothing(&mut self, of: &Rescaling<'_>) {
+        encode::store_zero(&mut self.out.cold, of.result.0, of.result.1);
     }
 
     /// Jumps that are taken unless the cell is that of one float as wide as the operands: the upper end is there, and nothing above.
     fn exit_unless_one(&mut self, of: &Rescaling<'_>) -> Vec<Rel32> {
-        let (cell, bytes) = (self.cell(of.float), of.fields.bytes);
+        let ((cell, kept), bytes) = (of.kept, of.fields.bytes);
         let cold = &mut self.out.cold;
         let mut exits = Vec::new();
-        if bytes == 4 {
+        if bytes < kept {
             encode::compare_zero(cold, cell.plus(4), 4);
             exits.push(cold.jcc_open(NOT_EQUAL));
         }
@@ -132,7 +169,6 @@ impl Emitter {
 
     /// Code after the way on which the shadow is changed: the ways on which there is none any more; that to the engine begins then.
     fn ends(&mut self, of: &Rescaling<'_>, free: Free, mut ways: Ways) {
-        let to = self.cell(of.fields.to);
         self.put_back_and_go_on(of, free);
         if !ways.lost.is_empty() {
             let here = self.out.cold.here();
@@ -143,7 +179,7 @@ impl Emitter {
         if !ways.clear.is_empty() {
             let here = self.out.cold.here();
             ways.clear.into_iter().for_each(|field| self.out.cold.patch(field, here));
-            encode::store_zero(&mut self.out.cold, to, 8);
+            self.keep_nothing(of);
             self.put_back_and_go_on(of, free);
         }
         let here = self.out.cold.here();
@@ -179,32 +215,48 @@ impl Emitter {
         self.note_taken(of, free);
     }
 
+    /// The instruction itself, on registers: its result is in `r` then.
+    fn compute(&mut self, of: &Rescaling<'_>, r: Gpr) {
+        let Fields { first, other, bytes, .. } = *of.fields;
+        if let (Some(by), Other::Constant(value)) = (of.fields.alu(), other) {
+            // Forms of the accumulator take no other register.
+            encode::copy(&mut self.out.cold, r, first, bytes);
+            return encode::alu_constant(&mut self.out.cold, by, r, value, bytes);
+        }
+        let has_source = of.insn.op_count() > 2 || rows::computes_address(of.insn);
+        if !has_source {
+            encode::copy(&mut self.out.cold, r, first, bytes);
+        }
+        let made = of.fields.on_registers(of.insn, r);
+        let code = far::encode(&made, &mut self.encoder, self.out.cold.here());
+        self.out.cold.raw(&code);
+    }
+
     /// Computes the result, and the shadow that it has.
     fn changed(&mut self, of: &Rescaling<'_>, free: Free) -> Ways {
         let mut ways = Ways::default();
-        let Fields { does, to, first, other, bytes } = *of.fields;
+        let Fields { does, bytes, .. } = *of.fields;
         let Free { r, b, .. } = free;
-        let (to, cold) = (self.cell(to), &mut self.out.cold);
-        encode::copy(cold, r, first, bytes);
-        match (does, of.fields.alu(), other) {
-            (Does::Move(by, count), ..) => {
-                encode::shift(cold, by, r, count, bytes);
-                self.moved(of, free, &mut ways);
-            }
-            (_, Some(by), Other::Register(other)) => encode::alu(cold, by, r, other, bytes),
-            (_, Some(by), Other::Constant(value)) => encode::alu_constant(cold, by, r, value, bytes),
-            // No digit is left, nor was there one of a zero, which is what may be left of others.
-            _ => {
-                encode::alu(cold, Alu::Add, r, r, bytes);
-                ways.exits.push(cold.jcc_open(EQUAL));
-                encode::store_zero(cold, to, 8);
-            }
-        }
-        if matches!(does, Does::Move(..) | Does::DropDigits) {
-            return ways;
+        if does != Does::DropDigits {
+            self.compute(of, r);
         }
         match does {
-            Does::Cut if self.cuts_all(of, free, &mut ways) => return ways,
+            Does::DropDigits => {
+                self.exit_if_zero(of, b, &mut ways);
+                self.keep_nothing(of);
+                return ways;
+            }
+            Does::Move => {
+                self.moved(of, free, &mut ways);
+                return ways;
+            }
+            Does::MoveBy(to_right) => {
+                self.moved_by(of, free, to_right, &mut ways);
+                return ways;
+            }
+            Does::Extract => self.extracted(of, free, &mut ways),
+            Does::Change => self.exit_if_zero(of, b, &mut ways),
+            Does::Cut | Does::CutOthers if self.cuts_all(of, free, &mut ways) => return ways,
             Does::Join | Does::Add => self.leave_bytes(of, free, &mut ways),
             Does::Flip => {
                 let done = self.flipped(of, free, &mut ways);
@@ -223,51 +275,12 @@ impl Emitter {
         ways
     }
 
-    /// A shift by which digits go elsewhere; that they are where they were, or all gone, is for the engine to see.
-    fn moved(&mut self, of: &Rescaling<'_>, free: Free, ways: &mut Ways) {
-        /// Bound of what may be left of sign and exponent, as an integer.
-        const LEFT: i32 = 1 << 12;
-        let Free { r, b, .. } = free;
-        let (to, bytes) = (self.cell(of.fields.to), of.fields.bytes);
-        let counter = Mem::rip(self.frame.field(Context::OFFSET_COUNTS + 8 * u32::from(of.number)));
-        let cold = &mut self.out.cold;
-        encode::copy(cold, b, r, bytes);
-        encode::alu_constant(cold, Alu::Add, b, LEFT, bytes);
-        encode::shift(cold, Shift::Right, b, LEFT.ilog2() as u8 + 1, bytes);
+    /// Leaves a zero, of either sign, to the engine.
+    pub(super) fn exit_if_zero(&mut self, of: &Rescaling<'_>, b: Gpr, ways: &mut Ways) {
+        let (bytes, cold) = (of.fields.bytes, &mut self.out.cold);
+        encode::copy(cold, b, of.float, bytes);
+        encode::alu(cold, Alu::Add, b, b, bytes);
         ways.exits.push(cold.jcc_open(EQUAL));
-        encode::copy(cold, b, r, bytes);
-        encode::alu(cold, Alu::Xor, b, of.float, bytes);
-        encode::shift(cold, Shift::Left, b, of.upper(), bytes);
-        ways.exits.push(cold.jcc_open(EQUAL));
-        encode::increment(cold, counter);
-        self.note_taken(of, free);
-        encode::store_zero(&mut self.out.cold, to, 8);
-    }
-
-    /// Notes the float for whoever looks for it in the program's texts. The two registers that are not the result's are others then.
-    fn note_taken(&mut self, of: &Rescaling<'_>, Free { b, c, .. }: Free) {
-        const ENTRY: usize = size_of::<[u64; 4]>();
-        let cell = self.cell(of.float);
-        let next = Mem::rip(self.frame.field(Context::OFFSET_TAKEN_NEXT));
-        let entries = self.frame.field(Context::OFFSET_TAKEN);
-        let cold = &mut self.out.cold;
-        encode::load(cold, b, next, 8);
-        encode::alu_constant(cold, Alu::And, b, TAKEN as i32 - 1, 8);
-        encode::shift(cold, Shift::Left, b, ENTRY.ilog2() as u8, 8);
-        cold.mov_imm(c, entries);
-        encode::alu(cold, Alu::Add, b, c, 8);
-        let word = |n: i32| {
-            let at = At::Base { base: Some(b), index: None, displacement: 8 * n };
-            Mem { gs: false, fs: false, address32: false, at }
-        };
-        encode::store(cold, word(0), of.float, 8);
-        encode::load(cold, c, cell, 8);
-        encode::store(cold, word(1), c, 8);
-        cold.mov_imm(c, of.number.into());
-        encode::store(cold, word(2), c, 8);
-        cold.mov_imm(c, of.fields.bytes as u64);
-        encode::store(cold, word(3), c, 8);
-        encode::increment(cold, next);
     }
 
     /// Looks at a mask: one of whole bytes is the engine's, and so is a zero that is masked. True if it is known to let no digit
@@ -276,18 +289,16 @@ impl Emitter {
         /// The lowest bit of each byte.
         const LOWEST: u64 = 0x0101_0101_0101_0101;
         let bytes = of.fields.bytes;
-        let cold = &mut self.out.cold;
-        encode::copy(cold, b, of.float, bytes);
-        encode::alu(cold, Alu::Add, b, b, bytes);
-        ways.exits.push(cold.jcc_open(EQUAL));
+        self.exit_if_zero(of, b, ways);
         let Some(mask) = of.other() else {
             let is_all = of.fields.constant() << (64 - of.fields.digits()) == 0;
             if is_all {
                 let cleared = if of.is_whole { &mut ways.exits } else { &mut ways.clear };
-                cleared.push(cold.jmp_open());
+                cleared.push(self.out.cold.jmp_open());
             }
             return is_all;
         };
+        let cold = &mut self.out.cold;
         cold.mov_imm(c, LOWEST);
         encode::copy(cold, b, mask, bytes);
         encode::alu(cold, Alu::And, b, c, 8);
@@ -295,6 +306,9 @@ impl Emitter {
         encode::alu(cold, Alu::Compare, b, mask, bytes);
         ways.exits.push(cold.jcc_open(EQUAL));
         encode::copy(cold, b, mask, bytes);
+        if of.fields.does == Does::CutOthers {
+            encode::alu_constant(cold, Alu::Xor, b, -1, bytes);
+        }
         encode::shift(cold, Shift::Left, b, of.upper(), bytes);
         let cleared = if of.is_whole { &mut ways.exits } else { &mut ways.clear };
         cleared.push(cold.jcc_open(EQUAL));
@@ -337,7 +351,7 @@ impl Emitter {
     /// A disjunction of one or the other: what turns the sign alone goes on with power 0; otherwise the shadow is kept as it is,
     /// and the jump returned taken.
     fn flipped(&mut self, of: &Rescaling<'_>, Free { r, b, c }: Free, ways: &mut Ways) -> Rel32 {
-        let (bytes, from, to) = (of.fields.bytes, self.cell(of.float), self.cell(of.fields.to));
+        let bytes = of.fields.bytes;
         let cold = &mut self.out.cold;
         encode::copy(cold, c, r, bytes);
         encode::alu(cold, Alu::Xor, c, of.float, bytes);
@@ -350,8 +364,9 @@ impl Emitter {
         let turns = cold.jcc_open(EQUAL);
         // The sign, and more.
         ways.exits.push(cold.jcc_open(CARRY));
-        encode::load(cold, b, from, bytes);
-        encode::store(cold, to, b, 8);
+        encode::load(cold, b, of.kept.0, bytes);
+        self.keep(of, b);
+        let cold = &mut self.out.cold;
         let done = cold.jmp_open();
         let here = cold.here();
         cold.patch(turns, here);
@@ -366,11 +381,12 @@ impl Emitter {
         let (largest, bias) = (of.fields.largest(), (of.fields.largest() / 2) as u64);
         let cold = &mut self.out.cold;
         // A narrow sum may be that of the upper half of a double.
-        if bytes == 4 || matches!(does, Does::Cut | Does::Join) {
+        let cuts = matches!(does, Does::Cut | Does::CutOthers);
+        if bytes == 4 || cuts || matches!(does, Does::Join | Does::Change) {
             encode::copy(cold, c, b, bytes);
             encode::shift(cold, Shift::Left, c, of.upper(), bytes);
             let field = cold.jcc_open(NOT_EQUAL);
-            if does == Does::Cut && !of.is_whole { &mut ways.lost } else { &mut ways.exits }.push(field);
+            if cuts && !of.is_whole { &mut ways.lost } else { &mut ways.exits }.push(field);
         }
         encode::copy(cold, c, b, bytes);
         encode::alu(cold, Alu::Add, c, c, bytes);
@@ -383,7 +399,7 @@ impl Emitter {
                 encode::copy(cold, exponent, r, bytes);
                 encode::alu(cold, Alu::Add, exponent, exponent, bytes);
                 ways.exits.push(cold.jcc_open(EQUAL));
-                if does == Does::Cut {
+                if cuts {
                     let aside = Mem::rip(self.frame.field(Context::OFFSET_TAKEN_ASIDE));
                     encode::store(cold, aside, b, 8);
                     self.note_taken(of, free);
@@ -408,9 +424,9 @@ impl Emitter {
     /// are the engine's.
     fn rescaled(&mut self, of: &Rescaling<'_>, Free { r, b, c }: Free, ways: &mut Ways) {
         let (bytes, digits, width) = (of.fields.bytes, of.fields.digits(), of.fields.width());
-        let (from, to, largest) = (self.cell(of.float), self.cell(of.fields.to), of.fields.largest());
+        let largest = of.fields.largest();
         let cold = &mut self.out.cold;
-        encode::load(cold, b, from, bytes);
+        encode::load(cold, b, of.kept.0, bytes);
         encode::alu(cold, Alu::Xor, r, of.float, bytes);
         encode::shift(cold, Shift::Right, r, width - 1, bytes);
         encode::shift(cold, Shift::Left, r, width - 1, bytes);
@@ -435,6 +451,6 @@ impl Emitter {
             encode::alu_constant(cold, Alu::Compare, r, 1, 8);
             ways.exits.push(cold.jcc_open(EQUAL));
         }
-        encode::store(cold, to, b, 8);
+        self.keep(of, b);
     }
 }

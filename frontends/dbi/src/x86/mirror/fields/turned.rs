@@ -38,7 +38,8 @@ impl Fields {
     fn effect(&self) -> Effect {
         let Other::Constant(_) = self.other else {
             return match self.does {
-                Does::Join | Does::Cut if self.bytes == 8 => Effect::Joins,
+                // What is in memory is not there yet when this is decided.
+                Does::Join | Does::Cut if self.bytes == 8 && self.loaded.is_none() => Effect::Joins,
                 Does::DropDigits | Does::TurnBack | Does::MoveBytes(..) => Effect::Usual,
                 _ => Effect::Unknown,
             };
@@ -72,8 +73,7 @@ impl Emitter {
         match effect {
             Effect::Keeps => self.go_on(of),
             Effect::Clears => {
-                let cell = self.cell(of.fields.to);
-                encode::store_zero(&mut self.out.cold, cell, 8);
+                self.keep_nothing(of);
                 self.go_on(of);
             }
             Effect::Joins => self.join_turned(of),
@@ -87,7 +87,7 @@ impl Emitter {
     /// Jumps that are taken unless the operand is a turned word by what is kept beside it.
     fn unless_tagged(&mut self, of: &Rescaling<'_>, tag: Tag) -> Vec<Rel32> {
         const END: i32 = 2;
-        let (cell, bytes) = (self.cell(of.float), of.fields.bytes as i32);
+        let (cell, bytes) = (of.kept.0, of.fields.bytes as i32);
         let cold = &mut self.out.cold;
         let halves = [(8, tag.upper), (4, tag.lower)].into_iter().filter(|&(end, _)| end <= bytes);
         let jump = |(end, mark)| {
@@ -99,12 +99,12 @@ impl Emitter {
 
     /// Gives the disjunction or conjunction with another register what is kept beside the word; nothing where that is a mask of tags.
     fn join_turned(&mut self, of: &Rescaling<'_>) {
-        let (from, to, free) = (self.cell(of.float), self.cell(of.fields.to), of.free());
+        let free = of.free();
         let other = of.other().expect("an operation with a register");
         let scratch = self.frame.slot(SLOTS[0]);
         let cold = &mut self.out.cold;
         cold.store(scratch, free.r);
-        encode::load(cold, free.r, from, 8);
+        encode::load(cold, free.r, of.kept.0, 8);
         if of.fields.does == Does::Cut {
             encode::alu_constant(cold, Alu::Compare, other, NO_DIGITS as i32 + 1, 8);
             let masks_more = cold.jcc_open(ABOVE_OR_EQUAL);
@@ -112,15 +112,15 @@ impl Emitter {
             let here = cold.here();
             cold.patch(masks_more, here);
         }
-        encode::store(cold, to, free.r, 8);
-        cold.load(free.r, scratch);
+        self.keep(of, free.r);
+        self.out.cold.load(free.r, scratch);
         self.go_on(of);
     }
 
     /// Cold code that keeps the double and its shadow in an entry of the table, if it is one that is turned. Ways to the engine, with
     /// registers as they are in [`Free`].
     pub(super) fn turn(&mut self, of: &Rescaling<'_>, Free { r, b, c }: Free) -> Vec<Rel32> {
-        let (from, to, table) = (self.cell(of.float), self.cell(of.fields.to), self.mirror().settings.turned);
+        let table = self.mirror().settings.turned;
         let tag = InPlace::TURNED.expect("a table of turned doubles");
         let cold = &mut self.out.cold;
         // Exponents whose upper bits are 011 and 100.
@@ -137,7 +137,7 @@ impl Emitter {
         self.entry(c, b, r);
         let cold = &mut self.out.cold;
         encode::store(cold, word(c, 1), of.float, 8);
-        encode::load(cold, r, from, 8);
+        encode::load(cold, r, of.kept.0, 8);
         encode::store(cold, word(c, 2), r, 8);
         encode::store(cold, word(c, 0), b, 8);
         encode::copy(cold, r, b, 4);
@@ -147,18 +147,18 @@ impl Emitter {
         encode::alu(cold, Alu::Or, b, r, 8);
         cold.mov_imm(r, tag.cell(0));
         encode::alu(cold, Alu::Or, b, r, 8);
-        encode::store(cold, to, b, 8);
+        self.keep(of, b);
         vec![exit]
     }
 
     /// Cold code that gives a double which has been turned back the shadow in its entry. Ways to the engine, as for
     /// [`Emitter::turn`].
     pub(super) fn turn_back(&mut self, of: &Rescaling<'_>, Free { r, b, c }: Free) -> Vec<Rel32> {
-        let (from, to, table) = (self.cell(of.float), self.cell(of.fields.to), self.mirror().settings.turned);
+        let table = self.mirror().settings.turned;
         let tag = InPlace::TURNED.expect("a table of turned doubles");
         let mut exits = self.unless_tagged(of, tag);
         let cold = &mut self.out.cold;
-        encode::load(cold, b, from, 8);
+        encode::load(cold, b, of.kept.0, 8);
         encode::copy(cold, c, b, 8);
         encode::shift(cold, Shift::Right, c, 32, 8);
         encode::shift(cold, Shift::Left, c, HALF_BITS as u8, 4);
@@ -175,7 +175,7 @@ impl Emitter {
         encode::compare(cold, r, word(b, 1), 8);
         exits.push(cold.jcc_open(NOT_EQUAL));
         encode::load(cold, r, word(b, 2), 8);
-        encode::store(cold, to, r, 8);
+        self.keep(of, r);
         exits
     }
 

@@ -19,6 +19,9 @@ use shadowgrind_core::words::{InPlace, Words};
 const FIRST: usize = 8;
 const SECOND: usize = 2;
 const THIRD: usize = 1;
+/// Place in the window of an operand in memory, to whose start a register points.
+const IN_MEMORY: usize = 40;
+const WINDOW_START: Register = Register::RBX;
 
 /// Floats of eight bytes, or of four.
 fn float(rng: &mut Rng, is_double: bool) -> u64 {
@@ -58,6 +61,128 @@ fn other(rng: &mut Rng, is_double: bool) -> u64 {
         _ => rng.next(),
     };
     bits & all
+}
+
+/// An instruction on the registers, or one of them and memory, of eight bytes or four.
+fn any_instruction(rng: &mut Rng, is_double: bool, constant_of: impl Fn(&mut Rng) -> u64) -> Instruction {
+    match rng.below(3) {
+        0 => instruction(rng, is_double, constant_of),
+        1 => with_source(rng, is_double),
+        _ => {
+            let made = instruction(rng, is_double, constant_of);
+            in_memory(rng, made)
+        }
+    }
+}
+
+/// The operand in memory.
+fn memory() -> MemoryOperand {
+    MemoryOperand::with_base_displ(WINDOW_START, IN_MEMORY as i64)
+}
+
+/// The instruction with its first operand in memory, or its second if that is not a constant.
+fn in_memory(rng: &mut Rng, insn: Instruction) -> Instruction {
+    let loads = match insn.code() {
+        Code::And_rm64_r64 => Code::And_r64_rm64,
+        Code::And_rm32_r32 => Code::And_r32_rm32,
+        Code::Or_rm64_r64 => Code::Or_r64_rm64,
+        Code::Or_rm32_r32 => Code::Or_r32_rm32,
+        Code::Xor_rm64_r64 => Code::Xor_r64_rm64,
+        Code::Xor_rm32_r32 => Code::Xor_r32_rm32,
+        Code::Add_rm64_r64 => Code::Add_r64_rm64,
+        Code::Add_rm32_r32 => Code::Add_r32_rm32,
+        Code::Sub_rm64_r64 => Code::Sub_r64_rm64,
+        Code::Sub_rm32_r32 => Code::Sub_r32_rm32,
+        _ => insn.code(),
+    };
+    let mut made = insn;
+    if rows::computes_address(&insn) {
+        return insn;
+    }
+    let n = u32::from(loads != insn.code() && rng.below(2) == 0);
+    if n == 1 {
+        made.set_code(loads);
+    }
+    to_memory(&mut made, n);
+    made
+}
+
+/// Tells whether an operand is in memory.
+fn is_in_memory(insn: &Instruction) -> bool {
+    !rows::computes_address(insn) && insn.op_kinds().any(|kind| kind == OpKind::Memory)
+}
+
+/// Makes operand `n` that in memory.
+fn to_memory(insn: &mut Instruction, n: u32) {
+    insn.set_op_kind(n, OpKind::Memory);
+    insn.set_memory_base(memory().base);
+    insn.set_memory_displacement64(memory().displacement as u64);
+    insn.set_memory_displ_size(1);
+}
+
+/// An instruction that leaves its source alone, or one of a single bit, or a shift by cl.
+fn with_source(rng: &mut Rng, is_double: bool) -> Instruction {
+    let [first, second, third] = if is_double {
+        [Register::R8, Register::RDX, Register::RCX]
+    } else {
+        [Register::R8D, Register::EDX, Register::ECX]
+    };
+    let code = |wide, narrow| if is_double { wide } else { narrow };
+    let by_register = [
+        code(Code::VEX_Shlx_r64_rm64_r64, Code::VEX_Shlx_r32_rm32_r32),
+        code(Code::VEX_Shrx_r64_rm64_r64, Code::VEX_Shrx_r32_rm32_r32),
+        code(Code::VEX_Sarx_r64_rm64_r64, Code::VEX_Sarx_r32_rm32_r32),
+        code(Code::VEX_Bzhi_r64_rm64_r64, Code::VEX_Bzhi_r32_rm32_r32),
+        code(Code::VEX_Bextr_r64_rm64_r64, Code::VEX_Bextr_r32_rm32_r32),
+    ];
+    let by_cl = [
+        code(Code::Shl_rm64_CL, Code::Shl_rm32_CL),
+        code(Code::Shr_rm64_CL, Code::Shr_rm32_CL),
+        code(Code::Sar_rm64_CL, Code::Sar_rm32_CL),
+    ];
+    let one_bit = [
+        code(Code::Btc_rm64_imm8, Code::Btc_rm32_imm8),
+        code(Code::Bts_rm64_imm8, Code::Bts_rm32_imm8),
+        code(Code::Btr_rm64_imm8, Code::Btr_rm32_imm8),
+    ];
+    let n = rng.below(5) as usize;
+    let (made, at) = match rng.below(5) {
+        0 => {
+            let andn = code(Code::VEX_Andn_r64_r64_rm64, Code::VEX_Andn_r32_r32_rm32);
+            (Instruction::with3(andn, third, second, first), 2)
+        }
+        1 => (Instruction::with3(by_register[n], third, first, second), 1),
+        2 => (Instruction::with2(by_cl[n % 3], first, Register::CL), 0),
+        3 => {
+            let bit = if is_double { 50 + rng.below(14) } else { 21 + rng.below(11) };
+            (Instruction::with2(one_bit[n % 3], first, bit as u32), 0)
+        }
+        _ => {
+            let rorx = code(Code::VEX_Rorx_r64_rm64_imm8, Code::VEX_Rorx_r32_rm32_imm8);
+            (Instruction::with3(rorx, third, first, 8 * rng.below(8) as u32), 1)
+        }
+    };
+    let mut made = made.expect("an instruction");
+    if rng.below(3) == 0 {
+        to_memory(&mut made, at);
+    }
+    made
+}
+
+/// Number of bits.
+fn places(rng: &mut Rng) -> u64 {
+    let special = [0, 20, 23, 31, 52, 63, 64];
+    if rng.below(2) == 0 { special[rng.below(7) as usize] } else { rng.below(70) }
+}
+
+/// Number of bits, or where they start and how many they are.
+fn count_for(rng: &mut Rng, insn: &Instruction, other: u64) -> u64 {
+    use iced_x86::Mnemonic::{Bextr, Bzhi, Sarx, Shlx, Shrx};
+    match insn.mnemonic() {
+        Bzhi | Sarx | Shlx | Shrx => places(rng),
+        Bextr => places(rng) | [11, 52, 64, rng.below(70)][rng.below(4) as usize] << 8,
+        _ => other,
+    }
 }
 
 /// An instruction on the registers, of eight bytes or four.
@@ -162,7 +287,7 @@ impl Oracle {
             let is_double = rng.0.is_multiple_of(2);
             other(rng, is_double)
         };
-        let made = instruction(rng, is_double, constant);
+        let made = any_instruction(rng, is_double, constant);
         let (values, kept) = ([float(rng, is_double), other(rng, is_double)], [rng.next(), rng.next()]);
         // A few shadows as they hardly ever are: small, large, or with bytes of zeros.
         let cell = match rng.below(12) {
@@ -171,7 +296,9 @@ impl Oracle {
             2 => f64::to_bits([1.0, f64::NAN, f64::INFINITY, 1e308][rng.below(4) as usize]),
             n => u64::from_le_bytes(in_place(is_double || n == 3, kept)),
         };
-        let cell = if is_double || rng.below(16) == 0 { cell } else { u64::from(cell as u32) };
+        // Four bytes of memory are read without what is above.
+        let is_odd = !is_in_memory(&made) && rng.below(16) == 0;
+        let cell = if is_double || is_odd { cell } else { u64::from(cell as u32) };
         // Without any shadow nothing is replayed.
         let cell = if cell == 0 { 1 } else { cell };
         self.check_cell(&made, values, cell, is_double)
@@ -190,22 +317,38 @@ impl Oracle {
         let insn = block.insns.first()?.decoded;
         let rng = self.checker.rng();
         let kept = [rng.next(), rng.next()];
-        let has_second = insn.op1_kind() == OpKind::Register || insn.memory_index() != Register::None;
+        let has_memory = is_in_memory(&insn);
+        let named = |n: usize| {
+            let is_named = |register: Register| register.is_gpr() && register.full_register().number() == n;
+            (0..insn.op_count()).any(|i| is_named(insn.op_register(i))) || is_named(insn.memory_index())
+        };
+        // What is in memory takes the place of either.
+        let first = (!has_memory || named(FIRST)).then_some(FIRST);
+        let second = (!has_memory || named(SECOND) || first.is_none()).then_some(SECOND);
+        let has_second = second.is_none() || named(SECOND);
         let (swapped, both, is_whole) =
             (has_second && rng.below(4) == 0, rng.below(8) == 0, rng.below(3) == 0);
+        let (other, cl) = (count_for(rng, &insn, values[1]), places(rng));
         if is_whole && !block.wholes.iter().any(|&(pc, _)| pc == START) && is_join(&insn) {
             block.wholes.push((START, Whole::Result(if is_double { Format::F64 } else { Format::F32 })));
         }
         let mut before = self.checker.machine(&insn, rows::row(&insn));
-        let [one, two] = if swapped { [SECOND, FIRST] } else { [FIRST, SECOND] };
-        [before.general[one], before.general[two]] = values;
+        let [one, two] = if swapped { [second, first] } else { [first, second] };
+        before.general[THIRD] = cl;
+        for (place, value) in [(two, other), (one, values[0])] {
+            match place {
+                Some(n) => before.general[n] = value,
+                None => before.memory[IN_MEMORY..][..8].copy_from_slice(&value.to_le_bytes()),
+            }
+        }
         let mut shadows = self.shadows(Density::None, &before, Checker::format_of(&insn, rows::row(&insn)));
-        let mut put = |n: usize, cell: u64| {
-            let at = usize::from(state::general(n));
+        let mut put = |n: Option<usize>, cell: u64| {
+            let in_memory = usize::from(state::BYTES) + IN_MEMORY;
+            let at = n.map_or(in_memory, |n| usize::from(state::general(n)));
             shadows[at..at + 8].copy_from_slice(&cell.to_le_bytes());
         };
         put(one, cell);
-        put(THIRD, u64::from_le_bytes(in_place(true, kept)));
+        put(Some(THIRD), u64::from_le_bytes(in_place(true, kept)));
         if both {
             put(two, u64::from_le_bytes(in_place(is_double, kept)));
         }
@@ -222,8 +365,8 @@ impl Oracle {
 }
 
 fn is_join(insn: &Instruction) -> bool {
-    use iced_x86::Mnemonic::{And, Or};
-    matches!(insn.mnemonic(), And | Or)
+    use iced_x86::Mnemonic::{And, Andn, Or};
+    matches!(insn.mnemonic(), And | Andn | Or)
 }
 
 /// Compares what is emitted with replay, `check` by `check`, under all bindings. One of so many as are left to the engine, at least,

@@ -1,0 +1,100 @@
+//! Code for digits that go elsewhere: shifted, or taken out of a float. Its shadow does not go with them, which is counted, unless
+//! none or all of them are left. Knows where registers and shadows are from `rescale`.
+
+use super::instruction::LIKE_TURN;
+use super::rescale::{Free, Rescaling, Ways};
+use crate::context::{Context, TAKEN};
+use crate::x86::asm::Gpr;
+use crate::x86::emit::Emitter;
+use crate::x86::mirror::encode::{self, ABOVE_OR_EQUAL, Alu, EQUAL, Shift};
+use crate::x86::vector::{At, Mem};
+
+impl Emitter {
+    /// A shift by which digits go elsewhere; that they are where they were, or all gone, is for the engine to see.
+    pub(super) fn moved(&mut self, of: &Rescaling<'_>, free: Free, ways: &mut Ways) {
+        /// Bound of what may be left of sign and exponent, as an integer.
+        const LEFT: i32 = 1 << 12;
+        let Free { r, b, .. } = free;
+        let bytes = of.fields.bytes;
+        let counter = Mem::rip(self.frame.field(Context::OFFSET_COUNTS + 8 * u32::from(of.number)));
+        let cold = &mut self.out.cold;
+        encode::copy(cold, b, r, bytes);
+        encode::alu_constant(cold, Alu::Add, b, LEFT, bytes);
+        encode::shift(cold, Shift::Right, b, LEFT.ilog2() as u8 + 1, bytes);
+        ways.exits.push(cold.jcc_open(EQUAL));
+        encode::copy(cold, b, r, bytes);
+        encode::alu(cold, Alu::Xor, b, of.float, bytes);
+        encode::shift(cold, Shift::Left, b, of.upper(), bytes);
+        ways.exits.push(cold.jcc_open(EQUAL));
+        encode::increment(cold, counter);
+        self.note_taken(of, free);
+        self.keep_nothing(of);
+    }
+
+    /// A shift by what is in a register, `to_right` or to the left.
+    pub(super) fn moved_by(
+        &mut self,
+        of: &Rescaling<'_>,
+        free: Free,
+        to_right: Option<Gpr>,
+        ways: &mut Ways,
+    ) {
+        self.exit_if_zero(of, free.b, ways);
+        let drops = to_right.map(|count| {
+            let cold = &mut self.out.cold;
+            encode::copy(cold, free.b, count, 4);
+            encode::alu_constant(cold, Alu::And, free.b, i32::from(of.fields.width() - 1), 4);
+            encode::alu_constant(cold, Alu::Compare, free.b, LIKE_TURN as i32, 4);
+            ways.exits.push(cold.jcc_open(EQUAL));
+            encode::alu_constant(cold, Alu::Compare, free.b, of.fields.upper_digits().into(), 4);
+            cold.jcc_open(ABOVE_OR_EQUAL)
+        });
+        ways.clear.extend(drops);
+        self.moved(of, free, ways);
+    }
+
+    /// Digits in a row that are moved to the lowest places: none, or all of them where they were, or others, which are counted.
+    pub(super) fn extracted(&mut self, of: &Rescaling<'_>, free: Free, ways: &mut Ways) {
+        let Free { r, b, .. } = free;
+        let bytes = of.fields.bytes;
+        self.exit_if_zero(of, b, ways);
+        let cold = &mut self.out.cold;
+        encode::copy(cold, b, of.float, bytes);
+        encode::shift(cold, Shift::Right, b, of.fields.upper_digits(), bytes);
+        encode::alu(cold, Alu::Compare, b, r, bytes);
+        ways.clear.push(cold.jcc_open(EQUAL));
+        encode::copy(cold, b, r, bytes);
+        encode::alu(cold, Alu::Xor, b, of.float, bytes);
+        encode::shift(cold, Shift::Left, b, of.upper(), bytes);
+        let stay = cold.jcc_open(EQUAL);
+        self.moved(of, free, ways);
+        ways.clear.push(self.out.cold.jmp_open());
+        let here = self.out.cold.here();
+        self.out.cold.patch(stay, here);
+    }
+
+    /// Notes the float for whoever looks for it in the program's texts. The two registers that are not the result's are others then.
+    pub(super) fn note_taken(&mut self, of: &Rescaling<'_>, Free { b, c, .. }: Free) {
+        const ENTRY: usize = size_of::<[u64; 4]>();
+        let next = Mem::rip(self.frame.field(Context::OFFSET_TAKEN_NEXT));
+        let entries = self.frame.field(Context::OFFSET_TAKEN);
+        let cold = &mut self.out.cold;
+        encode::load(cold, b, next, 8);
+        encode::alu_constant(cold, Alu::And, b, TAKEN as i32 - 1, 8);
+        encode::shift(cold, Shift::Left, b, ENTRY.ilog2() as u8, 8);
+        cold.mov_imm(c, entries);
+        encode::alu(cold, Alu::Add, b, c, 8);
+        let word = |n: i32| {
+            let at = At::Base { base: Some(b), index: None, displacement: 8 * n };
+            Mem { gs: false, fs: false, address32: false, at }
+        };
+        encode::store(cold, word(0), of.float, 8);
+        encode::load(cold, c, of.kept.0, of.kept.1);
+        encode::store(cold, word(1), c, 8);
+        cold.mov_imm(c, of.number.into());
+        encode::store(cold, word(2), c, 8);
+        cold.mov_imm(c, of.fields.bytes as u64);
+        encode::store(cold, word(3), c, 8);
+        encode::increment(cold, next);
+    }
+}
