@@ -20,7 +20,7 @@ pub(crate) enum Slot {
     Address,
     /// The processor's MXCSR, while an isolated rule runs or the guest stores its own.
     Mxcsr,
-    /// What an annotation has loaded of the guest's memory.
+    /// Value that an annotation has loaded of the guest's memory.
     Loaded,
     /// A third scratch register of an annotation.
     ThirdScratch,

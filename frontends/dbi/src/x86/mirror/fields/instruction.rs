@@ -20,7 +20,7 @@ pub(super) const LIKE_TURN: u32 = u64::BITS - TURN;
 pub(super) enum Does {
     /// Some are cut out, by a mask.
     Cut,
-    /// Those that a mask has not are cut out.
+    /// Bits that a mask has not are cut out.
     CutOthers,
     /// Some are put in.
     Join,
