@@ -37,7 +37,7 @@ const GUESTS: [(&str, &[&str], &[&str]); 5] = [
     ("alternating.c", &["gcc", "clang"], &["alternating"]),
     ("interrupted.c", &["gcc", "clang"], &["interrupted"]),
     ("faulting.c", &["gcc", "clang"], &["faulting"]),
-    ("sums.cpp", &["g++", "clang++"], &["std-mutex", "exchange", "futures", "stack"]),
+    ("sums.cpp", &["g++", "clang++"], &["std-mutex", "exchange", "futures", "stack", "mappings"]),
 ];
 
 /// A guest, and the way in which its threads hand on what they have.

@@ -1,9 +1,11 @@
-// Sums to which threads of C++ add: under std::mutex, by compare-and-exchange, by futures and by a stack without locks.
+// Sums to which threads of C++ add: under std::mutex, by compare-and-exchange, by futures and by a stack without locks; and through
+// memory that each of them maps and gives up again.
 #include <atomic>
 #include <cstdio>
 #include <cstring>
 #include <future>
 #include <mutex>
+#include <sys/mman.h>
 #include <thread>
 #include <vector>
 
@@ -57,6 +59,21 @@ static void by_a_stack()
     for (Node *node = top; node; node = node->next) sum += node->value * 0.75;
 }
 
+// What one gives up the next one gets.
+static void through_mappings()
+{
+    constexpr size_t BYTES = 1 << 16;
+    double parts[THREADS] = {};
+    in_threads([&parts](int i) {
+        void *memory = mmap(nullptr, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        volatile double *values = static_cast<double *>(memory);
+        for (size_t k = 0; k < BYTES / sizeof *values; k += 512) values[k] = x[i % N] / 16;
+        for (size_t k = 0; k < BYTES / sizeof *values; k += 512) parts[i % THREADS] += values[k];
+        munmap(memory, BYTES);
+    });
+    for (double part : parts) sum += part;
+}
+
 int main(int argc, char **argv)
 {
     const char *way = argc > 1 ? argv[1] : "";
@@ -64,5 +81,6 @@ int main(int argc, char **argv)
     if (!std::strcmp(way, "exchange")) by_exchange();
     if (!std::strcmp(way, "futures")) by_futures();
     if (!std::strcmp(way, "stack")) by_a_stack();
+    if (!std::strcmp(way, "mappings")) through_mappings();
     std::printf("%.9g\n", sum);
 }

@@ -9,6 +9,10 @@ use crate::engine::thread::Thread;
 use crate::engine::{arena, sys};
 pub(super) use map::mmap;
 
+/// Stands in the book for memory that was given up, until nothing is known of what was there: another thread that got the range
+/// before would lose what it puts there.
+const GIVEN_UP: Region = Region { prot: libc::PROT_NONE, shared: false, file: false, grows_down: false };
+
 pub(super) fn munmap(thread: &mut Thread, call: &Call) -> Answer {
     let [start, len, ..] = call.args;
     let Some(end) = guest_range(start, len) else { return fail(libc::EINVAL) };
@@ -18,12 +22,13 @@ pub(super) fn munmap(thread: &mut Thread, call: &Call) -> Answer {
     // SAFETY: the range is the guest's.
     let result = unsafe { sys::syscall(libc::SYS_munmap as u64, [start, len, 0, 0, 0, 0]) };
     if result == 0 {
-        space.remove(start, end);
+        space.insert(start, end, GIVEN_UP);
         drop(space);
         if concerns {
             changed(thread, start, end);
         }
         thread.unmapped(start, end - start);
+        process.space.lock().remove(start, end);
     }
     Answer::Value(result)
 }
@@ -89,9 +94,10 @@ pub(super) fn brk(thread: &mut Thread, call: &Call) -> Answer {
     } else if new < old {
         // SAFETY: the range is the guest's heap.
         unsafe { sys::syscall(libc::SYS_munmap as u64, [new, old - new, 0, 0, 0, 0]) };
-        space.remove(new, old);
+        space.insert(new, old, GIVEN_UP);
         drop(space);
         thread.unmapped(new, old - new);
+        process.space.lock().remove(new, old);
     }
     heap.end = wanted;
     Answer::Value(wanted)
@@ -123,6 +129,10 @@ pub(super) fn mremap(thread: &mut Thread, call: &Call) -> Answer {
         changed(thread, result, result + new_len);
     }
     thread.moved(old, old_len, result, new_len);
+    let (start, end) = request.given_up(result);
+    if start < end {
+        process.space.lock().remove(start, end);
+    }
     Answer::Value(result)
 }
 
@@ -173,6 +183,16 @@ impl Remap {
         Ok((region, Some(space.pick(new_len, purpose).ok_or(libc::ENOMEM)?)))
     }
 
+    /// The range that is no mapping any more, now that it is at `at`; it may be empty.
+    fn given_up(&self, at: u64) -> (u64, u64) {
+        let &Remap { old, old_len, new_len, .. } = self;
+        match at == old {
+            _ if self.has(Self::DONT_UNMAP) => (old, old),
+            true => (old + new_len, old + old_len),
+            false => (old, old + old_len),
+        }
+    }
+
     /// Has the kernel move the mapping to `target`, or leave it where it is: the address, or what the kernel says instead.
     fn ask_kernel(&self, target: Option<u64>, region: Region, space: &mut Space) -> Result<u64, u64> {
         let &Remap { old, old_len, new_len, flags, .. } = self;
@@ -186,7 +206,7 @@ impl Remap {
             return Err(result);
         }
         if !self.has(Self::DONT_UNMAP) {
-            space.remove(old, old + old_len);
+            space.insert(old, old + old_len, GIVEN_UP);
         }
         space.insert(result, result + new_len, region);
         Ok(result)
@@ -278,10 +298,11 @@ pub(super) fn shmdt(thread: &mut Thread, call: &Call) -> Answer {
     // SAFETY: detaches a segment the guest attached.
     let result = unsafe { sys::syscall(libc::SYS_shmdt as u64, [start, 0, 0, 0, 0, 0]) };
     if let (0, Some((_, end, _))) = (result, region) {
-        space.remove(start, end);
+        space.insert(start, end, GIVEN_UP);
         drop(space);
         changed(thread, start, end);
         thread.unmapped(start, end - start);
+        process.space.lock().remove(start, end);
     }
     Answer::Value(result)
 }
