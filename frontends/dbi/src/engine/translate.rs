@@ -205,7 +205,8 @@ impl Translator {
         if back.is_some() {
             self.block.discover(pc, Limits { back, ..limits }, source);
         }
-        if source.takes_gs() {
+        if mode.is_annotated() {
+            self.block.find_facts(source);
             self.note_facts();
         }
         match self.block.end {
@@ -232,6 +233,9 @@ impl Translator {
         made_from: Option<&Superblock>,
     ) -> Result<BlockId, Exhausted> {
         self.discover_again(source, &made_of, made_from);
+        if made_of.mode.is_annotated() {
+            self.note_facts();
+        }
         self.install(cache, made_of, source.is_writable())
     }
 
@@ -354,15 +358,18 @@ impl Translator {
         made_of: &MadeOf,
         made_from: Option<&Superblock>,
     ) {
+        let &MadeOf { pc, mode, instructions, compare, hot, back } = made_of;
         if let Some(made_from) = made_from {
             self.block.clone_from(made_from);
-            return;
+        } else {
+            let limits = self.limits(mode, compare, hot);
+            // What ended before its first instruction, at a hook, is to end there again, and not at a limit of none.
+            let instructions = instructions.max(1);
+            self.block.discover(pc, Limits { instructions, back, ..limits }, source);
         }
-        let &MadeOf { pc, mode, instructions, compare, hot, back } = made_of;
-        let limits = self.limits(mode, compare, hot);
-        // What ended before its first instruction, at a hook, is to end there again, and not at a limit of none.
-        let instructions = instructions.max(1);
-        self.block.discover(pc, Limits { instructions, back, ..limits }, source);
+        if mode.is_annotated() {
+            self.block.find_facts(source);
+        }
     }
 
     /// All blocks have gone, and their numbers are given to others.

@@ -89,40 +89,54 @@ impl Superblock {
         self.insns.clear();
         self.extents.clear();
         self.function = None;
+        self.forget_facts();
         Walk { block: self, limits, window: Window::new(), frames: Vec::new(), side_exits: 0, jumps: 0 }
             .run(start, source);
         if self.insns.iter().any(|insn| matches!(insn.flow, Flow::ExpectedReturn(_))) {
             returns::make_certain(&mut self.insns);
         }
-        // Without shadows nobody asks, and the table of instructions need not even be made.
+    }
+
+    /// Finds out what the instructions mean for floats, as far as annotations ask: which sums round, which instructions change
+    /// parts of floats, and which comparisons are counted. Done once for what was discovered.
+    pub(crate) fn find_facts(&mut self, source: &mut dyn CodeSource) {
+        if self.has_facts {
+            return;
+        }
+        self.has_facts = true;
         let adds = |insn: &Insn| adds_floats(&insn.decoded) || adds_on_stack(&insn.decoded);
-        let sums = source.takes_gs() && self.insns.iter().any(adds);
-        let parts = self.extents.iter().filter(|_| sums).map(|&(from, _)| source.rounds(from));
-        self.rounds = parts.fold(Rounding::default(), Rounding::or);
-        self.sums.clear();
-        if source.takes_gs() {
-            let rounds = self.rounds != Rounding::default();
-            for n in 0..self.insns.len() {
-                let (sum, pc) = (&self.insns[n].decoded, self.insns[n].pc());
-                let adds = adds_floats(sum);
-                if adds && is_taken_off(&self.insns, n, source) {
-                    self.sums.push((pc, Sums::TakenOff));
-                } else if (rounds && adds || adds_on_stack(sum))
-                    && is_plain(&self.insns, n, start, |pc| decode(source, pc))
-                {
-                    self.sums.push((pc, Sums::Plain));
-                }
+        if self.insns.iter().any(adds) {
+            let parts = self.extents.iter().map(|&(from, _)| source.rounds(from));
+            self.rounds = parts.fold(Rounding::default(), Rounding::or);
+            self.find_sums(source);
+        }
+        self.wholes = wholes::find(&self.insns);
+        let compares = self.insns.iter().filter(|insn| compares_floats(&insn.decoded));
+        self.comparisons.extend(compares.filter_map(|insn| source.comparison(insn.pc())));
+    }
+
+    fn find_sums(&mut self, source: &mut dyn CodeSource) {
+        let rounds = self.rounds != Rounding::default();
+        for n in 0..self.insns.len() {
+            let (sum, pc) = (&self.insns[n].decoded, self.insns[n].pc());
+            let adds = adds_floats(sum);
+            if adds && is_taken_off(&self.insns, n, source) {
+                self.sums.push((pc, Sums::TakenOff));
+            } else if (rounds && adds || adds_on_stack(sum))
+                && is_plain(&self.insns, n, self.start, |pc| decode(source, pc))
+            {
+                self.sums.push((pc, Sums::Plain));
             }
         }
+    }
+
+    /// Forgets what was found out.
+    fn forget_facts(&mut self) {
+        self.has_facts = false;
+        self.rounds = Rounding::default();
+        self.sums.clear();
         self.wholes.clear();
-        if source.takes_gs() {
-            self.wholes = wholes::find(&self.insns);
-        }
         self.comparisons.clear();
-        if source.takes_gs() {
-            let compares = self.insns.iter().filter(|insn| compares_floats(&insn.decoded));
-            self.comparisons.extend(compares.filter_map(|insn| source.comparison(insn.pc())));
-        }
     }
 }
 

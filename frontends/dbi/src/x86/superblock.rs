@@ -76,6 +76,8 @@ pub(crate) struct Superblock {
     pub(crate) function: Option<Counted>,
     /// Guest bytes covered, as address ranges (half-open), in order of discovery.
     pub(crate) extents: Vec<(u64, u64)>,
+    /// True if it was found out what the instructions mean for floats. The fields below are empty otherwise.
+    pub(crate) has_facts: bool,
     pub(crate) rounds: Rounding,
     /// Addresses of sums of which it is known what they are meant for.
     pub(crate) sums: Vec<(u64, Sums)>,
@@ -104,6 +106,7 @@ impl Superblock {
             end: End::Left,
             function: None,
             extents: Vec::new(),
+            has_facts: false,
             rounds: Rounding::default(),
             sums: Vec::new(),
             wholes: Vec::new(),

@@ -33,7 +33,7 @@ impl Reencodings {
     fn search(&mut self, code: Code) -> Option<Code> {
         if self.by_name.is_empty() {
             let encoding = self.encoding;
-            for code in Code::values().filter(|code| code.op_code().encoding() == encoding) {
+            for code in Code::values().filter(|code| code.encoding() == encoding) {
                 self.by_name.entry(format!("{:?}", code.mnemonic())).or_default().push(code);
             }
         }
