@@ -160,9 +160,10 @@ pub(super) fn decode(source: &mut dyn CodeSource, pc: u64) -> Instruction {
 fn is_request(insn: &Instruction, source: &mut dyn CodeSource) -> bool {
     const ROTATIONS: [u8; 16] =
         [0x48, 0xc1, 0xc7, 3, 0x48, 0xc1, 0xc7, 13, 0x48, 0xc1, 0xc7, 61, 0x48, 0xc1, 0xc7, 51];
-    let swaps_nothing = rows::row(insn) == Row::General(General::Exchange)
+    // What few instructions have comes first: all are asked.
+    let swaps_nothing = insn.op1_register() == Register::RBX
         && insn.op0_register() == Register::RBX
-        && insn.op1_register() == Register::RBX;
+        && rows::row(insn) == Row::General(General::Exchange);
     let mut before = [0; ROTATIONS.len()];
     swaps_nothing
         && source.answers_requests()
@@ -338,7 +339,7 @@ pub(crate) fn uses_gs(insn: &Instruction) -> bool {
 /// Instructions that run as they are but leave something the engine must put right afterwards: these store the
 /// address of the last x87 instruction, which has to be the guest's.
 pub(crate) fn runs_then_exits(insn: &Instruction) -> bool {
-    rows::row(insn).saves_x87_address()
+    insn.op0_kind() == OpKind::Memory && rows::row(insn).saves_x87_address()
 }
 
 /// A copy of guest bytes, so that decoding and copying see the same code even while it changes.

@@ -211,10 +211,12 @@ impl Emitter {
 
     /// Tells whether the instruction loads MXCSR and no more, and names no register that is needed for it.
     fn may_load_mxcsr(&mut self, insn: &Insn) -> bool {
-        let loads = rows::row(&insn.decoded) == Row::Mxcsr(Direction::Restore);
+        if rows::row(&insn.decoded) != Row::Mxcsr(Direction::Restore) {
+            return false;
+        }
         let used = self.facts.info(&insn.decoded).used_registers();
         let needed = [Register::RAX, Register::RCX];
-        loads && !used.iter().any(|used| needed.contains(&used.register().full_register()))
+        !used.iter().any(|used| needed.contains(&used.register().full_register()))
     }
 
     /// Loads the guest's MXCSR as `insn` does, if rounding, denormals as zeros and flush to zero are all that changes, as in

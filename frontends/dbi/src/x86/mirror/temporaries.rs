@@ -18,9 +18,9 @@ mod emitted;
 use crate::context::SPILL_SLOTS;
 use crate::x86::code::SpilledVector;
 use crate::x86::rows;
-use crate::x86::superblock::{Insn, Superblock};
+use crate::x86::superblock::Superblock;
 use crate::x86::table::Row;
-use iced_x86::{InstructionInfoFactory, OpAccess};
+use iced_x86::{Instruction, InstructionInfoFactory, OpAccess};
 
 /// Upper vector registers that never hold a shadow: the first temporaries with AVX-512.
 pub(super) const UPPER: [u8; 2] = [31, 30];
@@ -62,9 +62,12 @@ impl ScratchAllocator {
     pub(super) fn analyse(&mut self, block: &Superblock, facts: &mut InstructionInfoFactory) {
         self.spilled = [None; SPILL_SLOTS];
         self.used.clear();
-        self.used.extend(block.insns.iter().map(|insn| used(insn, facts)));
         self.replaced.clear();
-        self.replaced.extend(block.insns.iter().map(|insn| replaced(insn, facts)));
+        for insn in &block.insns {
+            let (used, replaced) = uses(&insn.decoded, facts);
+            self.used.push(used);
+            self.replaced.push(replaced);
+        }
         self.index = 0;
         self.picked.clear();
         self.held = [None; 16];
@@ -90,6 +93,9 @@ impl ScratchAllocator {
 
     /// For each guest vector register, the register that holds its shadow, if that is not in memory.
     pub(super) fn unsaved(&self) -> [Option<u8>; 16] {
+        if self.unsaved == 0 {
+            return [None; 16];
+        }
         std::array::from_fn(|n| self.held[n].filter(|_| self.unsaved >> n & 1 == 1))
     }
 
@@ -206,23 +212,23 @@ impl ScratchAllocator {
     }
 }
 
-/// Vector registers that `insn` uses. What clears them all has none: its annotation begins after it.
-fn used(insn: &Insn, facts: &mut InstructionInfoFactory) -> u16 {
-    if matches!(rows::row(&insn.decoded), Row::ZeroUpper | Row::ZeroAll) {
-        return 0;
+/// Vector registers that `insn` uses, and those of them that it writes, certainly and all of what anybody looks at, and does not
+/// read; as masks. What clears them all uses none: its annotation begins after it.
+fn uses(insn: &Instruction, facts: &mut InstructionInfoFactory) -> (u16, u16) {
+    let row = rows::row(insn);
+    if row == Row::Integer {
+        return (0, 0);
     }
-    let used = facts.info(&insn.decoded).used_registers().iter().map(|used| used.register());
-    used.filter(|register| register.is_vector_register() && register.number() < 16)
-        .fold(0, |mask, register| mask | 1 << register.number())
-}
-
-/// Vector registers that `insn` writes, certainly and all of what anybody looks at, and does not read.
-fn replaced(insn: &Insn, facts: &mut InstructionInfoFactory) -> u16 {
-    let used = facts.info(&insn.decoded).used_registers();
-    let (mut written, mut others) = (0, 0);
-    for used in used.iter().filter(|used| used.register().is_vector_register()) {
-        let bit = 1_u32.checked_shl(used.register().number() as u32).unwrap_or(0) as u16;
-        if used.access() == OpAccess::Write { written |= bit } else { others |= bit }
+    let (mut used, mut written, mut others) = (0, 0, 0);
+    for register in facts.info(insn).used_registers() {
+        let number = register.register().number() as u32;
+        if !register.register().is_vector_register() || number >= 16 {
+            continue;
+        }
+        used |= 1 << number;
+        let kind = if register.access() == OpAccess::Write { &mut written } else { &mut others };
+        *kind |= 1 << number;
     }
-    written & !others
+    let clears_all = matches!(row, Row::ZeroUpper | Row::ZeroAll);
+    (if clears_all { 0 } else { used }, written & !others)
 }
