@@ -182,4 +182,29 @@ pub struct Input {
     pub at_once: u64,
     /// The largest magnitude of a finite one, where inputs are moved.
     pub largest: Option<f64>,
+    /// The numbers of a text that the first of them were made from.
+    pub text: TextNumbers,
+}
+
+/// Numbers of one text, in the order in which a program made floats from them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TextNumbers {
+    /// The text as a SPEC names it: `file:in.dat` or `stdin`.
+    pub name: String,
+    /// Line of each number, and its place among the numbers of that line, both from 1.
+    pub places: Vec<[u32; 2]>,
+}
+
+impl Input {
+    /// Notes that the next float to be seeded is made from the number at `place` of the text `name`: line, and number on it.
+    /// Once a float was seeded of which nothing was noted, later ones are not either.
+    pub fn note_place(&mut self, name: impl FnOnce() -> String, place: [u32; 2]) {
+        if self.text.places.len() as u64 != self.count {
+            return;
+        }
+        if self.count == 0 {
+            self.text.name = name();
+        }
+        self.text.places.push(place);
+    }
 }

@@ -18,8 +18,12 @@ const LARGEST: usize = 10;
 /// Numbers of all gradients together, up to which they stand in the JSON report.
 pub const IN_JSON: u64 = 100_000;
 
-/// Name of component `n` of an input: `x[17]` of `x[0..100]`, and the time where it is seeded more than once.
+/// Name of component `n` of an input: `x[17]` of `x[0..100]`, `file:in.dat:12:3` of `file:in.dat`, and the time where it is seeded
+/// more than once.
 pub(crate) fn component(input: &Input, n: u64) -> String {
+    if let Some([line, number]) = input.text.places.get(n as usize) {
+        return format!("{}:{line}:{number}", input.text.name);
+    }
     let at_once = input.at_once.max(1);
     let element = element(&input.spec, n % at_once, at_once);
     if input.count > at_once { format!("{element}, time {}", n / at_once) } else { element }
@@ -250,9 +254,11 @@ pub fn read_columns(bytes: &[u8]) -> Result<Vec<Vec<f64>>, &'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use shadowgrind_core::findings::TextNumbers;
 
     fn input(spec: &str, at_once: u64, count: u64) -> Input {
-        Input { spec: spec.to_owned(), value: None, seed: 1.0, count, at_once, largest: None }
+        let text = TextNumbers::default();
+        Input { spec: spec.to_owned(), value: None, seed: 1.0, count, at_once, largest: None, text }
     }
 
     #[test]
@@ -265,6 +271,19 @@ mod tests {
         assert_eq!(names("x[..4]", 4, 4, 2), "x[2]");
         assert_eq!(names("u@solve", 5, 5, 3), "u[3]@solve");
         assert_eq!(names("f#2", 1, 30, 29), "f#2, time 29");
+    }
+
+    #[test]
+    fn components_of_a_text_are_called_by_their_place_in_it() {
+        let mut input = input("file:/data/in.dat", 1, 0);
+        for place in [[2, 1], [2, 3]] {
+            input.note_place(|| "file:in.dat".to_owned(), place);
+            input.count += 1;
+        }
+        input.count += 1;
+        input.note_place(String::new, [9, 9]);
+        let names: Vec<String> = (0..3).map(|n| component(&input, n)).collect();
+        assert_eq!(names, ["file:in.dat:2:1", "file:in.dat:2:3", "file:/data/in.dat, time 2"]);
     }
 
     #[test]

@@ -13,7 +13,9 @@ use hashbrown::HashMap;
 use serde::ser::{Error as _, SerializeSeq};
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
-use shadowgrind_core::findings::{self, Answers, Number, Output, OutputShadow, Report, SCHEMA, Warning};
+use shadowgrind_core::findings::{
+    self, Answers, Input, Number, Output, OutputShadow, Report, SCHEMA, Warning,
+};
 use shadowgrind_core::site::{Place, Site};
 
 use crate::arrays;
@@ -103,8 +105,16 @@ fn inputs(report: &Report) -> Vec<wire::Input<'_>> {
         first: answers.map(|answers| answers.first(n)),
         count: answers.map_or(input.count, |answers| components(answers, n)),
         largest: input.largest.map(Number),
+        text: text(input),
     });
     record.collect()
+}
+
+/// Places of the floats of an input in a text, if it has several and they are not too many to stand here.
+fn text(input: &Input) -> Option<wire::TextNumbers<'_>> {
+    let findings::TextNumbers { name, places } = &input.text;
+    let stands_here = (2..=IN_JSON).contains(&(places.len() as u64));
+    stands_here.then(|| wire::TextNumbers { name: name.into(), places: places.into() })
 }
 
 fn warning(warning: &Warning) -> wire::Warning<'_> {

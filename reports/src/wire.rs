@@ -162,6 +162,18 @@ pub struct Input<'a> {
     /// The largest magnitude of a finite one, where inputs were moved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub largest: Option<Number>,
+    /// The numbers of a file, or of standard input, that the first floats were made from, where several were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<TextNumbers<'a>>,
+}
+
+/// Numbers of one text, in the order in which floats were made from them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TextNumbers<'a> {
+    /// The text as a SPEC names it.
+    pub name: Cow<'a, str>,
+    /// Line of each number, and its place among the numbers of that line, both from 1.
+    pub places: Cow<'a, [[u32; 2]]>,
 }
 
 /// Something that makes the report say less, or something else, than its reader may think.

@@ -154,6 +154,11 @@ fn check(case: Case, width: usize) -> Result<(), Failed> {
             }
         }
     }
+    let components = &seen.report.document["inputs"][0]["text"];
+    let lines: Vec<[usize; 2]> = (1..=width).map(|line| [line, 1]).collect();
+    if components["name"] != "stdin" || components["places"] != serde_json::json!(lines) {
+        text += &format!("components are called {components}\n");
+    }
     let lost = seen.report.document["coverage"]["gaps"].to_string();
     if lost != "[]" {
         text += &format!("lost: {lost}\n");

@@ -2,7 +2,7 @@
 
 use shadowgrind_core::findings::{
     Decided, Finding, FindingKind, Gap, Input, Interval, Judgement, Label, Output, OutputKind, OutputShadow,
-    Remedy, Report, Spread, Subject, Value, VariableRange, Witness, Wrapped,
+    Remedy, Report, Spread, Subject, TextNumbers, Value, VariableRange, Witness, Wrapped,
 };
 use shadowgrind_core::format::Format;
 use shadowgrind_core::site::{Frame, Module, Place, Site};
@@ -92,6 +92,7 @@ pub(crate) fn dot() -> Report {
         count,
         at_once: count,
         largest: None,
+        text: TextNumbers::default(),
     };
     report.inputs = vec![
         input("nu@solve", Some(0.01.into()), 1.0, 1),

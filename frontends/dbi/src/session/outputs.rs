@@ -5,7 +5,7 @@ use super::seeds::{self, Purpose, When};
 use super::state::State;
 use crate::hooks::abi::Float;
 use crate::hooks::machine::Machine;
-use shadowgrind_core::findings::{Input, Label, Output, OutputKind, Value};
+use shadowgrind_core::findings::{Input, Label, Output, OutputKind, TextNumbers, Value};
 use shadowgrind_core::moves::Moves;
 use shadowgrind_core::shadow::{Leaves, Location, Seed};
 use shadowgrind_core::site::Site;
@@ -31,7 +31,8 @@ impl Leaving {
 
 /// An input of which nothing has been seen yet.
 pub(super) fn unseeded(spec: &str, seed: f64) -> Input {
-    Input { spec: spec.to_owned(), value: None, seed, count: 0, at_once: 0, largest: None }
+    let text = TextNumbers::default();
+    Input { spec: spec.to_owned(), value: None, seed, count: 0, at_once: 0, largest: None, text }
 }
 
 impl State {

@@ -13,7 +13,7 @@ use crate::hooks::abi;
 use crate::hooks::machine::{Machine, read_u64};
 use crate::hooks::{Parse, Parser};
 use hashbrown::{HashMap, HashSet};
-use shadowgrind_core::findings::Entry;
+use shadowgrind_core::findings::{Entry, Input};
 use shadowgrind_core::shadow::Seed;
 use shadowgrind_core::site::Site;
 use shadowgrind_core::spec::{Calls, InputSpec, InputTarget, Span, TextPlace, TextSource};
@@ -142,6 +142,17 @@ impl ParsedInputs {
             InputTarget::Place(_) => false,
         };
         self.inputs.iter().filter(names).map(|input| (input.number, input.spec.weight))
+    }
+
+    /// Notes in `input`, the report's of this number, which number of a file or of standard input its next float is made from, if it
+    /// names numbers by such a text.
+    fn note_place(&self, parsing: &Parsing, number: usize, input: &mut Input) {
+        let Origin::Known(place) = parsing.origin else { return };
+        let (name, line, in_line) = self.texts.describe(place);
+        let names = |parsed: &ParsedInput| parsed.number == number && parsed.name.as_ref() == Some(name);
+        if matches!(name, TextSource::Stdin | TextSource::File(_)) && self.inputs.iter().any(names) {
+            input.note_place(|| texts::written(name), [line, in_line]);
+        }
     }
 
     /// Tells whether `input`, which names `named`, has the number at `place`.
@@ -301,6 +312,7 @@ impl State {
         }
         for (number, weight) in named {
             let (input, seed) = (&mut self.report.inputs[number], Seed { input: number, weight });
+            parsed.note_place(parsing, number, input);
             outputs::seed_all(input, &[float], seed, &self.moves, observer, m);
         }
         self.warn_of_ambiguous(parsing);
