@@ -60,6 +60,18 @@ fn rounding_to_binary_fractions_is_counted() {
     assert_eq!(seen.report.outputs.last().and_then(|output| output.dot), Some(2.0 * 3.3));
 }
 
+/// Text is no part of the floats that were where its buffer is.
+#[test]
+fn text_over_floats_that_were_freed_is_no_gap() {
+    for shadow in ["dot", "adjoint"] {
+        for options in [&[][..], &["--no-avx512"]] {
+            let Some(seen) = observe(shadow, "reused.c", "-O2", "sse2", options) else { return };
+            assert_eq!(gaps(&seen), [], "{shadow} {options:?}");
+            assert!(seen.outcome.files.contains_key("out.txt"));
+        }
+    }
+}
+
 /// Few digits are lost like many: 1.5 has only one below its leading bit.
 #[test]
 fn digits_lost_in_integer_arithmetic_are_counted() {

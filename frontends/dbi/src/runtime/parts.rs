@@ -170,6 +170,10 @@ impl Parts {
                 }
             }
             Use::Alone => None.into(),
+            // Buffers of text lie where floats were that have been freed.
+            Use::Unseen if seen == Some(Whole::End { restored: false }) && store.goes_on_with_text(bytes) => {
+                None.into()
+            }
             Use::Unseen => seen.into(),
         }
     }
@@ -349,6 +353,16 @@ impl Store<'_> {
 
     fn is_over_active(self, bytes: u8) -> bool {
         planes::any(self.address, bytes.into())
+    }
+
+    /// Tells whether its `bytes` bytes and all before them in the aligned word of eight that they are in are text, and reach the sign and
+    /// exponent of a double there: digits of a double are so by chance once in a thousand times.
+    fn goes_on_with_text(self, bytes: u8) -> bool {
+        let before = (self.address & 7) as usize;
+        let end = before + usize::from(bytes);
+        let word = (bits(self.address & !7, before) | self.value << (8 * before)).to_le_bytes();
+        let is_text = |byte: &u8| byte.is_ascii_graphic() || byte.is_ascii_whitespace();
+        (7..=8).contains(&end) && !self.is_moved() && word[..end].iter().all(is_text)
     }
 
     /// Tells whether it puts the end of a float back, with another sign or exponent perhaps, or that of the float whose digits are
