@@ -215,10 +215,6 @@ impl ScratchAllocator {
 /// Vector registers that `insn` uses, and those of them that it writes, certainly and all of what anybody looks at, and does not
 /// read; as masks. What clears them all uses none: its annotation begins after it.
 fn uses(insn: &Instruction, facts: &mut InstructionInfoFactory) -> (u16, u16) {
-    let row = rows::row(insn);
-    if row == Row::Integer {
-        return (0, 0);
-    }
     let (mut used, mut written, mut others) = (0, 0, 0);
     for register in facts.info(insn).used_registers() {
         let number = register.register().number() as u32;
@@ -229,6 +225,6 @@ fn uses(insn: &Instruction, facts: &mut InstructionInfoFactory) -> (u16, u16) {
         let kind = if register.access() == OpAccess::Write { &mut written } else { &mut others };
         *kind |= 1 << number;
     }
-    let clears_all = matches!(row, Row::ZeroUpper | Row::ZeroAll);
+    let clears_all = matches!(rows::row(insn), Row::ZeroUpper | Row::ZeroAll);
     (if clears_all { 0 } else { used }, written & !others)
 }
