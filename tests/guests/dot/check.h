@@ -57,6 +57,21 @@ static __attribute__((noinline, unused)) void check(const char *name, real value
 #endif
 }
 
+/* The sum over many points of a function that is linear at each; `slope` is its factor there, ROUNDS their
+ * number. */
+#define SUM(name, expression, slope)                                   \
+    do {                                                               \
+        real sum = 0;                                                  \
+        wide factors = 0;                                              \
+        for (int i = 1; i <= ROUNDS; i++) {                            \
+            const wide w = (i % 2 ? -1 : 1) * i * 0.15625L;            \
+            const real x = (real)w + shift;                            \
+            sum += (expression);                                       \
+            factors += (slope);                                        \
+        }                                                              \
+        check(name, sum, factors);                                     \
+    } while (0)
+
 /* For each point p: x is p with derivative 1, w is p in long double. */
 #define AT(name, value, derivative, ...)                                        \
     do {                                                                        \

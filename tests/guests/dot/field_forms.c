@@ -117,20 +117,6 @@ PARTS(parts_by_cl, BY_CL, BELOW)
 PARTS(parts_by_register, BY_REGISTER, BELOW)
 PARTS(parts_by_field, BY_FIELD, BY_FIELD)
 
-/* The sum over many points of a function that is linear at each; `slope` is its factor there. */
-#define SUM(name, expression, slope)                                                              \
-    do {                                                                                          \
-        real sum = 0;                                                                             \
-        wide factors = 0;                                                                         \
-        for (int i = 1; i <= ROUNDS; i++) {                                                       \
-            const wide w = (i % 2 ? -1 : 1) * i * 0.15625L;                                       \
-            const real x = (real)w + shift;                                                       \
-            sum += (expression);                                                                  \
-            factors += (slope);                                                                   \
-        }                                                                                         \
-        check(name, sum, factors);                                                                \
-    } while (0)
-
 static wide sign_of(wide w) { return w < 0 ? -1 : 1; }
 
 static wide to_mantissa(wide w) { return ldexpl(1, -ilogbl(w)); }

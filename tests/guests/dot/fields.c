@@ -69,20 +69,6 @@ static real ordered(real x)
     return real_of(key ^ opaque(mask));
 }
 
-/* The sum over many points of a function that is linear at each; `slope` is its factor there. */
-#define SUM(name, expression, slope)                                   \
-    do {                                                               \
-        real sum = 0;                                                  \
-        wide factors = 0;                                              \
-        for (int i = 1; i <= ROUNDS; i++) {                            \
-            const wide w = (i % 2 ? -1 : 1) * i * 0.15625L;            \
-            const real x = (real)w + shift;                            \
-            sum += (expression);                                       \
-            factors += (slope);                                        \
-        }                                                              \
-        check(name, sum, factors);                                     \
-    } while (0)
-
 static int exponent_of(wide x)
 {
     int exponent;

@@ -40,7 +40,7 @@ LOOP(logarithm_near_one, "fyl2xp1")
 LOOP(angle, "fpatan")
 
 /* As above, of points `first` + i · 1/64 with derivative 1 and `second` + i · `step`, with derivative `factor`. */
-#define SUM(name, function, first, second, step, factor, slope)                                   \
+#define SUM_OF(name, function, first, second, step, factor, slope)                                \
     do {                                                                                          \
         real xs[ROUNDS], ys[ROUNDS];                                                              \
         wide slopes = 0;                                                                          \
@@ -55,18 +55,18 @@ LOOP(angle, "fpatan")
 
 static void checks(void)
 {
-    SUM("sine", sine, -0.75L, 0, 1, 1, cosl(x));
-    SUM("cosine", cosine, 0.25L, 0, 1, 1, -sinl(x));
-    SUM("both", both, 0.25L, 0, 1, 0, cosl(2 * x));
-    SUM("tangent", tangent, -0.5L, 0, 1, 1, 1 / (cosl(x) * cosl(x)));
-    SUM("power", power, 0.125L, 0, 1, 1, M_LN2l * exp2l(x));
-    SUM("scaled", scaled, 0.5L, -7.75L, 0.25L, 0, exp2l(truncl(y)));
-    SUM("rest", rest, 100.3L, 7.1L, 0.01L, 1, 1 - truncl(x / y));
-    SUM("nearest_rest", nearest_rest, 100.3L, 7.1L, 0.01L, 1, 1 - rintl(x / y));
-    SUM("logarithm", logarithm, 0.75L, 0.5L, 0.1L, 1, log2l(x) + y / (x * M_LN2l));
-    SUM("logarithm_near_one", logarithm_near_one, -0.25L, 0.5L, 0.1L, 1,
+    SUM_OF("sine", sine, -0.75L, 0, 1, 1, cosl(x));
+    SUM_OF("cosine", cosine, 0.25L, 0, 1, 1, -sinl(x));
+    SUM_OF("both", both, 0.25L, 0, 1, 0, cosl(2 * x));
+    SUM_OF("tangent", tangent, -0.5L, 0, 1, 1, 1 / (cosl(x) * cosl(x)));
+    SUM_OF("power", power, 0.125L, 0, 1, 1, M_LN2l * exp2l(x));
+    SUM_OF("scaled", scaled, 0.5L, -7.75L, 0.25L, 0, exp2l(truncl(y)));
+    SUM_OF("rest", rest, 100.3L, 7.1L, 0.01L, 1, 1 - truncl(x / y));
+    SUM_OF("nearest_rest", nearest_rest, 100.3L, 7.1L, 0.01L, 1, 1 - rintl(x / y));
+    SUM_OF("logarithm", logarithm, 0.75L, 0.5L, 0.1L, 1, log2l(x) + y / (x * M_LN2l));
+    SUM_OF("logarithm_near_one", logarithm_near_one, -0.25L, 0.5L, 0.1L, 1,
         log1pl(x) / M_LN2l + y / ((1 + x) * M_LN2l));
-    SUM("angle", angle, 0.75L, 0.5L, 0.1L, 2, (2 * x - y) / (x * x + y * y));
-    SUM("sine_out_of_range^", sine, 0x1p64L, 0, 1, 1, 1);
-    SUM("cosine_out_of_range^", cosine, -0x1p64L, 0, 1, 1, 1);
+    SUM_OF("angle", angle, 0.75L, 0.5L, 0.1L, 2, (2 * x - y) / (x * x + y * y));
+    SUM_OF("sine_out_of_range^", sine, 0x1p64L, 0, 1, 1, 1);
+    SUM_OF("cosine_out_of_range^", cosine, -0x1p64L, 0, 1, 1, 1);
 }

@@ -233,9 +233,6 @@ impl Translator {
         made_from: Option<&Superblock>,
     ) -> Result<BlockId, Exhausted> {
         self.discover_again(source, &made_of, made_from);
-        if made_of.mode.is_annotated() {
-            self.note_facts();
-        }
         self.install(cache, made_of, source.is_writable())
     }
 

@@ -4,6 +4,7 @@ mod map;
 
 use super::call::{Answer, Call, fail, pass};
 use crate::engine::layout::{GUEST_END, PAGE, page_ceil};
+use crate::engine::lock::Guard;
 use crate::engine::space::{Purpose, Region, Space};
 use crate::engine::thread::Thread;
 use crate::engine::{arena, sys};
@@ -17,20 +18,26 @@ pub(super) fn munmap(thread: &mut Thread, call: &Call) -> Answer {
     let [start, len, ..] = call.args;
     let Some(end) = guest_range(start, len) else { return fail(libc::EINVAL) };
     let process = thread.process;
-    let mut space = process.space.lock();
+    let space = process.space.lock();
     let concerns = code_may_change(thread, &space, start, end);
     // SAFETY: the range is the guest's.
     let result = unsafe { sys::syscall(libc::SYS_munmap as u64, [start, len, 0, 0, 0, 0]) };
     if result == 0 {
-        space.insert(start, end, GIVEN_UP);
-        drop(space);
-        if concerns {
-            changed(thread, start, end);
-        }
-        thread.unmapped(start, end - start);
-        process.space.lock().remove(start, end);
+        give_up(thread, space, (start, end), concerns);
     }
     Answer::Value(result)
+}
+
+/// Keeps a range that the kernel has taken back from other threads, until nothing is known any more of what was there: of its code, if
+/// it `concerns` some, and of its floats.
+fn give_up(thread: &mut Thread, mut space: Guard<'_, Space>, (start, end): (u64, u64), concerns: bool) {
+    space.insert(start, end, GIVEN_UP);
+    drop(space);
+    if concerns {
+        changed(thread, start, end);
+    }
+    thread.unmapped(start, end - start);
+    thread.process.space.lock().remove(start, end);
 }
 
 /// The end of the guest's range `start..start + len`, if that is what it is.
@@ -94,10 +101,7 @@ pub(super) fn brk(thread: &mut Thread, call: &Call) -> Answer {
     } else if new < old {
         // SAFETY: the range is the guest's heap.
         unsafe { sys::syscall(libc::SYS_munmap as u64, [new, old - new, 0, 0, 0, 0]) };
-        space.insert(new, old, GIVEN_UP);
-        drop(space);
-        thread.unmapped(new, old - new);
-        process.space.lock().remove(new, old);
+        give_up(thread, space, (new, old), false);
     }
     heap.end = wanted;
     Answer::Value(wanted)
@@ -293,16 +297,12 @@ fn segment_size(id: u64) -> Option<u64> {
 pub(super) fn shmdt(thread: &mut Thread, call: &Call) -> Answer {
     let start = call.args[0];
     let process = thread.process;
-    let mut space = process.space.lock();
+    let space = process.space.lock();
     let region = space.find(start);
     // SAFETY: detaches a segment the guest attached.
     let result = unsafe { sys::syscall(libc::SYS_shmdt as u64, [start, 0, 0, 0, 0, 0]) };
     if let (0, Some((_, end, _))) = (result, region) {
-        space.insert(start, end, GIVEN_UP);
-        drop(space);
-        changed(thread, start, end);
-        thread.unmapped(start, end - start);
-        process.space.lock().remove(start, end);
+        give_up(thread, space, (start, end), true);
     }
     Answer::Value(result)
 }

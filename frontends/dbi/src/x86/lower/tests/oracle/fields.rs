@@ -120,13 +120,17 @@ fn to_memory(insn: &mut Instruction, n: u32) {
     insn.set_memory_displ_size(1);
 }
 
+/// Registers of eight bytes, or of four: of the two operands, and another.
+fn registers(is_double: bool) -> [Register; 3] {
+    match is_double {
+        true => [Register::R8, Register::RDX, Register::RCX],
+        false => [Register::R8D, Register::EDX, Register::ECX],
+    }
+}
+
 /// An instruction that leaves its source alone, or one of a single bit, or a shift by cl.
 fn with_source(rng: &mut Rng, is_double: bool) -> Instruction {
-    let [first, second, third] = if is_double {
-        [Register::R8, Register::RDX, Register::RCX]
-    } else {
-        [Register::R8D, Register::EDX, Register::ECX]
-    };
+    let [first, second, third] = registers(is_double);
     let code = |wide, narrow| if is_double { wide } else { narrow };
     let by_register = [
         code(Code::VEX_Shlx_r64_rm64_r64, Code::VEX_Shlx_r32_rm32_r32),
@@ -187,11 +191,7 @@ fn count_for(rng: &mut Rng, insn: &Instruction, other: u64) -> u64 {
 
 /// An instruction on the registers, of eight bytes or four.
 fn instruction(rng: &mut Rng, is_double: bool, constant_of: impl Fn(&mut Rng) -> u64) -> Instruction {
-    let [first, second, third] = if is_double {
-        [Register::R8, Register::RDX, Register::RCX]
-    } else {
-        [Register::R8D, Register::EDX, Register::ECX]
-    };
+    let [first, second, third] = registers(is_double);
     let code = |wide, narrow| if is_double { wide } else { narrow };
     let two = [
         code(Code::And_rm64_r64, Code::And_rm32_r32),
