@@ -6,15 +6,16 @@
 
 use crate::format::Format;
 use crate::numbers::{self, Numbered, Numbers};
-use crate::ops::{MAX_OPERANDS, Op, Reads};
+use crate::ops::{MAX_OPERANDS, Op};
 use crate::shadow::{Rule, Shadow};
 use crate::site::Site;
+use std::cell::OnceCell;
 
 /// Numbers of a block.
-pub const BLOCK: u64 = 1 << 18;
+pub const BLOCK: u64 = 1 << 20;
 
 /// An operation as translated code has appended it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Operation {
     /// The instruction.
     pub site: Site,
@@ -35,53 +36,128 @@ pub struct Floats {
     pub r: f64,
 }
 
-/// Offsets of what is appended for an instruction, in bytes; 0 for what is not. Lanes lie beside each other.
-#[derive(Clone, Copy, Debug)]
-pub struct Layout {
-    /// The operands' cells.
-    pub cells: [u8; MAX_OPERANDS],
-    /// The operands.
-    pub x: [u8; MAX_OPERANDS],
-    /// The result.
-    pub r: u8,
-    /// Bytes of it all.
-    pub bytes: u8,
-    /// Bytes of the floats in it; the others are integers.
-    pub float_bytes: u8,
+/// Place in a record of an operand's shadows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Source {
+    /// None: the operand has no shadow.
+    #[default]
+    Absent,
+    /// Cells that begin at this offset, in bytes.
+    Cells(u16),
+    /// Results of the same record, of which the first has this number among them.
+    Results(u16),
 }
 
-impl Layout {
-    /// Offset of the first field; the number of the kind is before it.
-    const FIRST: u8 = 8;
+/// An instruction whose operations are part of a record.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Part {
+    /// The operation, in each lane.
+    pub operation: Operation,
+    /// Number of lanes: each takes a number.
+    pub lanes: u8,
+    /// Place of its first result among the numbers of the record.
+    pub number: u16,
+    /// The operands' shadows. Lanes lie beside each other.
+    pub cells: [Source; MAX_OPERANDS],
+    /// Offsets of the operands, in bytes; 0 for what is not written down.
+    pub x: [u16; MAX_OPERANDS],
+    /// Offset of the result.
+    pub r: u16,
+}
 
-    /// The layout for so many lanes of an operation of these formats on `count` operands: the cells of those that are not `absent`,
-    /// a bit for each, and the floats that are read.
-    pub fn of(lanes: u8, [from, to]: [Format; 2], count: usize, absent: u8, reads: Reads) -> Layout {
-        let mut end = Self::FIRST;
-        let bytes = |format: Format| lanes * format.bytes() as u8;
-        let mut field = |is_there: bool, format: Format| {
-            let bytes = bytes(format).next_multiple_of(8);
-            end += if is_there { bytes } else { 0 };
-            if is_there { end - bytes } else { 0 }
-        };
-        let cells = std::array::from_fn(|i| field(i < count && absent >> i & 1 == 0, from));
-        let x = std::array::from_fn(|i| field(i < count && reads.operand(i), from));
-        let r = field(reads.result(), to);
-        let operands = x.iter().filter(|at| **at != 0).count() as u8;
-        let float_bytes = operands * bytes(from) + if r != 0 { bytes(to) } else { 0 };
-        Layout { cells, x, r, bytes: end, float_bytes }
+/// Record of instructions that follow each other, as they append it together.
+#[derive(Clone, Debug, Default)]
+pub struct Kind {
+    /// The instructions, in order.
+    pub parts: Vec<Part>,
+    /// Bytes of the record.
+    pub bytes: usize,
+    /// Bytes of the floats in it; the others are integers.
+    pub float_bytes: usize,
+    /// Numbers that its results take.
+    pub numbers: usize,
+}
+
+/// The last instruction of those that append together, as it is learnt.
+#[derive(Clone, Copy, Debug)]
+pub struct Step {
+    /// Number of the step before, if it is not the first.
+    pub before: Option<u32>,
+    /// The instruction; offsets of floats are those among the floats, which are after the cells, and one more.
+    pub part: Part,
+    /// Bytes of cells and of floats up to here.
+    pub bytes: [u16; 2],
+}
+
+/// Bytes at the start of a record, which have the number of its kind.
+pub const HEAD: u16 = 8;
+
+impl Step {
+    /// One instruction on its own: so many lanes of an operation on `count` operands, with all cells and all floats.
+    pub fn alone(operation: Operation, lanes: u8, count: usize) -> Step {
+        let bytes = |format: Format| (u16::from(lanes) * format.bytes() as u16).next_multiple_of(8);
+        let apart = bytes(operation.from);
+        let at = |i: usize| i as u16 * apart;
+        let cells =
+            std::array::from_fn(|i| if i < count { Source::Cells(HEAD + at(i)) } else { Source::Absent });
+        let x = std::array::from_fn(|i| if i < count { 1 + at(i) } else { 0 });
+        let part = Part { operation, lanes, number: 0, cells, x, r: 1 + at(count) };
+        Step { before: None, part, bytes: [at(count), at(count) + bytes(operation.to)] }
+    }
+
+    /// Bytes of the record that ends with it.
+    pub fn record_bytes(&self) -> usize {
+        usize::from(HEAD + self.bytes[0] + self.bytes[1])
     }
 }
 
-/// An instruction whose operations are appended.
-#[derive(Clone, Copy, Debug)]
-pub struct Kind {
-    /// The operation, in each lane.
-    pub operation: Operation,
-    /// Offsets of what is appended.
-    pub layout: Layout,
-    /// Number of lanes: each takes a number.
-    pub lanes: u8,
+/// Kinds of a thread's records: one for each step, which is that of a record that ends with it.
+#[derive(Debug, Default)]
+pub struct Kinds {
+    steps: Vec<Step>,
+    /// Kinds that have occurred.
+    kinds: Vec<OnceCell<Kind>>,
+}
+
+impl Kinds {
+    /// The next step is this.
+    pub fn learn(&mut self, step: Step) {
+        self.steps.push(step);
+        self.kinds.push(OnceCell::new());
+    }
+
+    /// Number of them.
+    #[allow(clippy::len_without_is_empty)]
+    pub fn len(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// The step with this number.
+    pub fn step(&self, number: usize) -> &Step {
+        &self.steps[number]
+    }
+
+    /// The kind with this number.
+    #[inline(always)]
+    pub fn of(&self, number: usize) -> &Kind {
+        self.kinds[number].get_or_init(|| self.make(number))
+    }
+
+    #[cold]
+    fn make(&self, number: usize) -> Kind {
+        let last = &self.steps[number];
+        let [cells, floats] = last.bytes;
+        let place = |at: u16| if at == 0 { 0 } else { HEAD + cells + at - 1 };
+        let mut parts = Vec::new();
+        let mut step = Some(last);
+        while let Some(Step { before, part, .. }) = step {
+            parts.push(Part { x: part.x.map(place), r: place(part.r), ..*part });
+            step = before.map(|before| &self.steps[before as usize]);
+        }
+        parts.reverse();
+        let numbers = usize::from(last.part.number) + usize::from(last.part.lanes);
+        Kind { parts, bytes: last.record_bytes(), float_bytes: floats.into(), numbers }
+    }
 }
 
 /// One lane of what was appended.
@@ -95,19 +171,20 @@ pub struct Appendix {
     pub has_others: bool,
 }
 
-impl Kind {
-    /// The cell of operand `i` in lane `n` as beside an `f64`: 0 where there is none, [`OTHER`] where it is not that of a float.
+impl Part {
+    /// The cell of operand `i` in lane `n` as beside an `f64`: 0 where there is none or it is a result of the record, [`OTHER`] where it is
+    /// not that of a float.
     #[inline(always)]
     pub fn cell(&self, bytes: &[u8], i: usize, n: usize) -> u64 {
-        match (self.layout.cells[i], self.operation.from) {
-            (0, _) => 0,
-            (at, Format::F32) => match single(bytes, at, n) {
+        match (self.cells[i], self.operation.from) {
+            (Source::Cells(at), Format::F32) => match single(bytes, at, n) {
                 0 => 0,
                 cell => numbers::of_single(cell).map_or(OTHER, |shadow| {
                     numbers::double_cell(shadow.number) | u64::from(shadow.negated) << 63
                 }),
             },
-            (at, _) => double(bytes, at, n),
+            (Source::Cells(at), _) => double(bytes, at, n),
+            _ => 0,
         }
     }
 
@@ -115,20 +192,24 @@ impl Kind {
     #[inline(always)]
     pub fn floats(&self, bytes: &[u8], n: usize) -> Floats {
         let Operation { from, to, .. } = self.operation;
-        let float = |at: u8, format| match (at, format) {
+        let float = |at: u16, format| match (at, format) {
             (0, _) => 0.0,
             (at, Format::F32) => f32::from_bits(single(bytes, at, n)).into(),
             (at, _) => f64::from_bits(double(bytes, at, n)),
         };
-        let [x, y, z] = self.layout.x;
-        Floats { x: [float(x, from), float(y, from), float(z, from)], r: float(self.layout.r, to) }
+        let [x, y, z] = self.x;
+        Floats { x: [float(x, from), float(y, from), float(z, from)], r: float(self.r, to) }
     }
 
-    /// Lane `n` of what was appended.
+    /// Lane `n` of what was appended in a record whose results begin with `number` and have shadows as `shadowed` says.
     #[inline(always)]
-    pub fn lane(&self, bytes: &[u8], n: usize) -> Appendix {
+    pub fn lane(&self, bytes: &[u8], number: u64, shadowed: &Shadowed, n: usize) -> Appendix {
         let mut has_others = false;
         let operands = std::array::from_fn(|i| {
+            if let Source::Results(first) = self.cells[i] {
+                let at = usize::from(first) + n;
+                return shadowed.has(at).then(|| Numbered::new(number + at as u64));
+            }
             let cell = self.cell(bytes, i, n);
             let shadow = numbers::of_double(cell);
             has_others |= cell != 0 && shadow.is_none();
@@ -138,17 +219,38 @@ impl Kind {
     }
 }
 
+/// Most results of a record.
+pub const RESULTS: usize = 256;
+
+/// Results of a record that have shadows, by their numbers.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Shadowed([u64; RESULTS / 64]);
+
+impl Shadowed {
+    /// Tells whether this one has.
+    #[inline(always)]
+    pub fn has(&self, number: usize) -> bool {
+        self.0[number / 64] >> (number % 64) & 1 != 0
+    }
+
+    /// Notes that this one has a shadow.
+    #[inline(always)]
+    pub fn add(&mut self, number: usize) {
+        self.0[number / 64] |= 1 << (number % 64);
+    }
+}
+
 /// A cell that is not that of a float.
 pub const OTHER: u64 = 1;
 
 #[inline(always)]
-fn single(bytes: &[u8], at: u8, n: usize) -> u32 {
+fn single(bytes: &[u8], at: u16, n: usize) -> u32 {
     let at = usize::from(at) + 4 * n;
     u32::from_le_bytes(*bytes[at..].first_chunk().expect("records are whole"))
 }
 
 #[inline(always)]
-fn double(bytes: &[u8], at: u8, n: usize) -> u64 {
+fn double(bytes: &[u8], at: u16, n: usize) -> u64 {
     let at = usize::from(at) + 8 * n;
     u64::from_le_bytes(*bytes[at..].first_chunk().expect("records are whole"))
 }
@@ -156,8 +258,8 @@ fn double(bytes: &[u8], at: u8, n: usize) -> u64 {
 /// Operations that a thread has appended, in order: whole records, each of which begins with the number of its kind in four bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Records<'a> {
-    /// Kinds of the thread's records, by number.
-    pub kinds: &'a [Kind],
+    /// Kinds of the thread's records.
+    pub kinds: &'a Kinds,
     /// The records.
     pub bytes: &'a [u8],
     /// The number of the first result; others follow.
@@ -189,15 +291,36 @@ pub trait Appended: Rule<Value = Numbered> + Shadow<Words = Numbers> {
     /// So many bytes of records have been appended, of which so many are floats.
     fn wrote(&mut self, bytes: usize, floats: usize);
 
-    /// Appends lane `n` of a record of some kind. The result has this number.
+    /// Appends the record of some kind that `bytes` begin with, whose results have the numbers from `number` on. `before` is called with
+    /// the number of each operand that is no result of the record, before that is used.
     #[inline(always)]
-    fn append_lane(&mut self, number: u64, kind: &Kind, bytes: &[u8], n: usize) {
-        let Appendix { operands, floats, has_others } = kind.lane(bytes, n);
-        if has_others {
-            self.mismatch(kind.operation.site);
-        }
-        if operands != [None; MAX_OPERANDS] {
-            self.append(number, &kind.operation, &floats, &operands);
+    fn append_record(
+        &mut self,
+        number: u64,
+        kind: &Kind,
+        bytes: &[u8],
+        mut before: impl FnMut(&mut Self, u64),
+    ) {
+        let mut shadowed = Shadowed::default();
+        let own = number..number + kind.numbers as u64;
+        for part in &kind.parts {
+            for n in 0..usize::from(part.lanes) {
+                let at = usize::from(part.number) + n;
+                let Appendix { operands, floats, has_others } = part.lane(bytes, number, &shadowed, n);
+                if has_others {
+                    self.mismatch(part.operation.site);
+                }
+                // What was made of other bits than a float's is numbered as well, and depends on nothing.
+                if operands == [None; MAX_OPERANDS] && !has_others {
+                    continue;
+                }
+                shadowed.add(at);
+                let elsewhere = operands.iter().flatten().filter(|x| !own.contains(&x.number));
+                elsewhere.for_each(|x| before(self, x.number));
+                if operands != [None; MAX_OPERANDS] {
+                    self.append(number + at as u64, &part.operation, &floats, &operands);
+                }
+            }
         }
     }
 
@@ -212,13 +335,11 @@ pub trait Appended: Rule<Value = Numbered> + Shadow<Words = Numbers> {
 pub fn append_each<S: Appended>(shadow: &mut S, records: &Records<'_>) -> u64 {
     let (mut at, mut number, mut floats) = (0, records.number, 0);
     while at < records.bytes.len() {
-        let kind = &records.kinds[records.kind_at(at)];
-        floats += usize::from(kind.layout.float_bytes);
-        for n in 0..usize::from(kind.lanes) {
-            shadow.append_lane(number + n as u64, kind, &records.bytes[at..], n);
-        }
-        number += u64::from(kind.lanes);
-        at += usize::from(kind.layout.bytes);
+        let kind = records.kinds.of(records.kind_at(at));
+        floats += kind.float_bytes;
+        shadow.append_record(number, kind, &records.bytes[at..], |_, _| {});
+        number += kind.numbers as u64;
+        at += kind.bytes;
     }
     shadow.wrote(at, floats);
     number

@@ -201,8 +201,8 @@ fn check_tape_is_packed(name: &str) -> Result<(), Failed> {
     let tape = &seen.report.document["tape"];
     let count = |what: &str| tape[what].as_u64().ok_or(format!("no {what}"));
     let (statements, packed, raw) = (count("statements")?, count("bytes")?, count("raw_bytes")?);
-    // A record has the number of its kind and a cell, and eight bytes each.
-    let all = packed <= 3 * statements && raw >= 16 * statements;
+    // A record names only operands that it does not have itself, and says what it is once for many operations.
+    let all = packed <= 3 * statements && raw >= 4 * packed && raw <= 16 * statements;
     if all { Ok(()) } else { Err(format!("{statements} operations: {raw} bytes, packed {packed}").into()) }
 }
 

@@ -221,6 +221,8 @@ pub(crate) struct Context {
     pub(crate) calls: [u64; FUNCTIONS],
     /// Number of times that something happened at an instruction that its number stands for, since the tool last looked.
     pub(crate) counts: [u64; COUNTS],
+    /// The record that is being written, until it is appended (`x86::mirror::append`).
+    pub(crate) staging: Staging,
     /// Number of floats that translated code has noted in `taken` in all.
     pub(crate) taken_next: u64,
     /// A register that is set aside while it does.
@@ -241,6 +243,19 @@ pub(crate) struct Context {
     pub(crate) xsave: Xsave,
     /// Floats whose digits integer code took: bits, cell, number of the event, bytes. The oldest are overwritten.
     pub(crate) taken: [[u64; 4]; TAKEN],
+}
+
+/// Most bytes of the cells and of the floats of a record.
+pub(crate) const STAGED_CELLS: usize = 1 << 10;
+pub(crate) const STAGED_FLOATS: usize = 1 << 11;
+
+/// Record that is being written, before it is appended.
+#[repr(C, align(64))]
+pub(crate) struct Staging {
+    pub(crate) cells: [u8; STAGED_CELLS],
+    pub(crate) floats: [u8; STAGED_FLOATS],
+    /// Number of its kind so far, and one more; 0 while there is none.
+    pub(crate) open: u32,
 }
 
 /// Floats in [`Context::taken`].
@@ -292,6 +307,9 @@ impl Context {
     pub(crate) const OFFSET_BETWEEN: u32 = offset_of!(Context, between) as u32;
     pub(crate) const OFFSET_CALLS: u32 = offset_of!(Context, calls) as u32;
     pub(crate) const OFFSET_COUNTS: u32 = offset_of!(Context, counts) as u32;
+    pub(crate) const OFFSET_STAGED_CELLS: u32 = offset_of!(Context, staging.cells) as u32;
+    pub(crate) const OFFSET_STAGED_FLOATS: u32 = offset_of!(Context, staging.floats) as u32;
+    pub(crate) const OFFSET_STAGED_OPEN: u32 = offset_of!(Context, staging.open) as u32;
     pub(crate) const OFFSET_TAKEN_NEXT: u32 = offset_of!(Context, taken_next) as u32;
     pub(crate) const OFFSET_TAKEN_ASIDE: u32 = offset_of!(Context, taken_aside) as u32;
     pub(crate) const OFFSET_TAKEN: u32 = offset_of!(Context, taken) as u32;

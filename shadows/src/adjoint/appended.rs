@@ -64,9 +64,11 @@ const FEWEST: usize = 2;
 impl Adjoint {
     /// Appends iterations as loops, each of as many as go together. Iterations that are not `whole` may be parts of others.
     fn repeat(&mut self, mut rest: Iterations<'_>, whole: bool) {
-        let to = |place: &Place| rest.records.kinds[place.kind].operation.to;
+        let kind = |place: &Place| rest.records.kinds.of(place.kind);
+        let has_singles =
+            |place: &Place| kind(place).parts.iter().any(|part| part.operation.to == Format::F32);
         let end = rest.records.number + (rest.count * rest.pattern.numbers) as u64;
-        let has_room = end < SINGLES || rest.pattern.places.iter().all(|place| to(place) != Format::F32);
+        let has_room = end < SINGLES || !rest.pattern.places.iter().any(has_singles);
         self.packer.begin();
         // What goes together is guessed from what has.
         let mut most = if has_room { rest.count } else { 0 };

@@ -10,7 +10,7 @@ mod words;
 use super::loops::{Loops, NOTHING, Numbers};
 use super::patterns::{Pattern, Place};
 use super::{Active, EXACT, partial};
-use shadowgrind_core::appended::{Floats, Kind, Operation, Records};
+use shadowgrind_core::appended::{Floats, Kind, Operation, Part, Records, Source as Cells};
 use shadowgrind_core::arith::Host;
 use shadowgrind_core::format::Format;
 use shadowgrind_core::numbers::{self, SINGLES};
@@ -33,10 +33,11 @@ enum Partials {
     First(usize),
 }
 
-/// Operands of one lane of a record, in all iterations.
+/// Operands of one lane of a part of a record, in all iterations.
 #[derive(Clone, Debug, Default)]
 struct Lane {
     place: usize,
+    part: usize,
     lane: usize,
     /// The first cells that are of a shadow; 0 where there is none.
     cells: [u64; MAX_OPERANDS],
@@ -59,6 +60,8 @@ struct Partly {
 pub(super) struct Packer {
     words: Words,
     lanes: Vec<Lane>,
+    /// For each result of an iteration, true if it has a shadow.
+    shadowed: Vec<bool>,
     /// Partials of operations that choose between their operands.
     partials: Vec<f64>,
     /// Partials by operation.
@@ -82,12 +85,18 @@ impl<'a> Iterations<'a> {
     }
 
     fn kind(&self, place: &Place) -> &'a Kind {
-        &self.records.kinds[place.kind]
+        self.records.kinds.of(place.kind)
+    }
+
+    /// The part of a record that a lane is of, and the record's place.
+    fn part(&self, found: &Lane) -> (&Place, &'a Part) {
+        let place = &self.pattern.places[found.place];
+        (place, &self.kind(place).parts[found.part])
     }
 
     /// Bytes of the floats in the records of one.
     pub(super) fn float_bytes(&self) -> usize {
-        self.pattern.places.iter().map(|place| usize::from(self.kind(place).layout.float_bytes)).sum()
+        self.pattern.places.iter().map(|place| self.kind(place).float_bytes).sum()
     }
 
     /// So many of them.
@@ -110,35 +119,79 @@ impl Packer {
     pub(super) fn look_at(&mut self, iterations: &Iterations<'_>) -> Result<(), usize> {
         self.lanes.clear();
         self.partials.clear();
+        if let Some(after) = edge(iterations) {
+            return Err(after);
+        }
         self.words.look_at(iterations.records.bytes, iterations.pattern.bytes, iterations.count);
+        self.shadowed.clear();
+        self.shadowed.resize(iterations.pattern.numbers, false);
         for (n, place) in iterations.pattern.places.iter().enumerate() {
-            let kind = iterations.kind(place);
-            for lane in 0..usize::from(kind.lanes) {
-                let mut found = Lane { place: n, lane, ..Lane::default() };
-                let mut columns = [Column::default(); MAX_OPERANDS];
-                let operands = (0..MAX_OPERANDS).filter(|&i| kind.layout.cells[i] != 0);
-                for i in operands.clone() {
-                    columns[i] = self.column(iterations, (place, lane), i);
-                    (found.cells[i], found.numbers[i]) = (columns[i].cell, columns[i].numbers);
-                }
-                if operands.clone().any(|i| columns[i].alike < iterations.count) {
-                    let may_lack = self.partly(kind.operation.op).reads.map(|reads| reads.is_some());
-                    let alike = alike(&columns, may_lack);
-                    let same = operands.map(|i| alike[i]).min().unwrap_or(iterations.count);
-                    if same < iterations.count {
-                        return Err(same);
+            for (m, part) in iterations.kind(place).parts.iter().enumerate() {
+                for lane in 0..usize::from(part.lanes) {
+                    let found = Lane { place: n, part: m, lane, ..Lane::default() };
+                    let alike = self.lane(iterations, (place, part), found);
+                    if alike < iterations.count {
+                        return Err(alike);
                     }
-                }
-                if found.cells != [0; MAX_OPERANDS] {
-                    let same = self.differentiate(iterations, &mut found);
-                    if same < iterations.count {
-                        return Err(same);
-                    }
-                    self.lanes.push(found);
                 }
             }
         }
         Ok(())
+    }
+
+    /// Finds out about a lane of a part of the record at a place. The number of iterations that are alike.
+    #[inline(always)]
+    fn lane(
+        &mut self,
+        iterations: &Iterations<'_>,
+        (place, part): (&Place, &Part),
+        mut found: Lane,
+    ) -> usize {
+        let mut columns = [Column::default(); MAX_OPERANDS];
+        let operands = (0..MAX_OPERANDS).filter(|&i| part.cells[i] != Cells::Absent);
+        for i in operands.clone() {
+            columns[i] = match part.cells[i] {
+                Cells::Results(first) => {
+                    let at = place.number + usize::from(first) + found.lane;
+                    self.own_column(iterations, at)
+                }
+                _ => self.column(iterations, (place, part, found.lane), i),
+            };
+            (found.cells[i], found.numbers[i]) = (columns[i].cell, columns[i].numbers);
+        }
+        if operands.clone().any(|i| columns[i].alike < iterations.count) {
+            let may_lack = self.partly(part.operation.op).reads.map(|reads| reads.is_some());
+            let alike = alike(&columns, may_lack);
+            let same = operands.map(|i| alike[i]).min().unwrap_or(iterations.count);
+            if same < iterations.count {
+                return same;
+            }
+        }
+        if found.cells == [0; MAX_OPERANDS] {
+            return iterations.count;
+        }
+        let same = self.differentiate(iterations, &mut found);
+        if same == iterations.count {
+            self.shadowed[place.number + usize::from(part.number) + found.lane] = true;
+            self.lanes.push(found);
+        }
+        same
+    }
+
+    /// The cells of an operand that is result `at` of the same iteration.
+    #[inline(always)]
+    fn own_column(&self, iterations: &Iterations<'_>, at: usize) -> Column {
+        let Iterations { ref records, pattern, count } = *iterations;
+        if !self.shadowed[at] {
+            return Column::uniform(0, Numbers { first: 0, step: Some(0) }, count);
+        }
+        let first = records.number + at as u64;
+        match i32::try_from(pattern.numbers) {
+            Ok(step) => {
+                Column::uniform(numbers::double_cell(first), Numbers { first, step: Some(step) }, count)
+            }
+            Err(_) => Column::default(),
+        }
     }
 
     /// Other records are looked at from now on.
@@ -148,11 +201,16 @@ impl Packer {
 
     /// The cells of an operand in all iterations.
     #[inline(always)]
-    fn column(&self, iterations: &Iterations<'_>, (place, lane): (&Place, usize), i: usize) -> Column {
-        let kind = iterations.kind(place);
-        let first = kind.cell(&iterations.records.bytes[place.at..], i, lane);
-        let format = kind.operation.from;
-        let at = place.at + usize::from(kind.layout.cells[i]) + lane * format.bytes();
+    fn column(
+        &self,
+        iterations: &Iterations<'_>,
+        (place, part, lane): (&Place, &Part, usize),
+        i: usize,
+    ) -> Column {
+        let first = part.cell(&iterations.records.bytes[place.at..], i, lane);
+        let format = part.operation.from;
+        let Cells::Cells(offset) = part.cells[i] else { return Column::default() };
+        let at = place.at + usize::from(offset) + lane * format.bytes();
         let step = match format {
             Format::F64 => self.words.step(at),
             Format::F32 => {
@@ -167,7 +225,7 @@ impl Packer {
             return Column::uniform(first, numbers, iterations.count);
         }
         let firsts = (iterations.records.number, iterations.pattern.numbers as u64);
-        column(iterations.rows(place.at).map(|row| kind.cell(row, i, lane)), firsts)
+        column(iterations.rows(place.at).map(|row| part.cell(row, i, lane)), firsts)
     }
 
     /// Packs the iterations that were looked at into a loop that has been begun. The number of its statements.
@@ -175,9 +233,8 @@ impl Packer {
         let (count, numbers) = (iterations.count, iterations.pattern.numbers as u64);
         let mut statements = 0;
         for found in &self.lanes {
-            let place = &iterations.pattern.places[found.place];
-            let kind = iterations.kind(place);
-            let result = place.number + found.lane;
+            let (place, part) = iterations.part(found);
+            let result = place.number + usize::from(part.number) + found.lane;
             let first = iterations.records.number;
             let mut is_statement = false;
             for (i, partials) in found.partials.iter().enumerate() {
@@ -188,7 +245,7 @@ impl Packer {
                         Partials::Found(range) => into.extend_from_slice(&self.partials[range.clone()]),
                         Partials::First(count) => {
                             let rows = iterations.rows(place.at).take(*count);
-                            Source { kind, lane: found.lane, rows }.fill(i, found.factors[i], into);
+                            Source { part, lane: found.lane, rows }.fill(i, found.factors[i], into);
                         }
                     }
                     scale(found.cells[i], &mut into[start..]);
@@ -196,7 +253,7 @@ impl Packer {
                 if let Partials::None = partials {
                     continue;
                 }
-                let cells = iterations.rows(place.at).map(|row| kind.cell(row, i, found.lane));
+                let cells = iterations.rows(place.at).map(|row| part.cell(row, i, found.lane));
                 let distances = (first..).step_by(numbers as usize).zip(cells);
                 let distances = distances.map(|(first, cell)| distance(first, cell).unwrap_or(NOTHING));
                 into.add(result, found.numbers[i], distances, fill);
@@ -209,20 +266,20 @@ impl Packer {
 
     /// Finds out about the partials of a lane. The number of iterations that are alike.
     fn differentiate(&mut self, iterations: &Iterations<'_>, found: &mut Lane) -> usize {
-        let place = &iterations.pattern.places[found.place];
-        let (kind, rows) = (iterations.kind(place), iterations.rows(place.at));
-        let Operation { op, from, to, .. } = kind.operation;
+        let (place, part) = iterations.part(found);
+        let rows = iterations.rows(place.at);
+        let Operation { op, from, to, .. } = part.operation;
         let active = found.cells.map(|cell| cell != 0);
         let Partly { reads, factors } = self.partly(op);
         found.factors = factors;
-        let at = |offset: u8, format: Format| place.at + usize::from(offset) + found.lane * format.bytes();
+        let at = |offset: u16, format: Format| place.at + usize::from(offset) + found.lane * format.bytes();
         let stays = |reads: Reads| {
-            let x = |i: usize| !reads.operand(i) || self.words.stays(at(kind.layout.x[i], from));
-            (0..MAX_OPERANDS).all(x) && (!reads.result() || self.words.stays(at(kind.layout.r, to)))
+            let x = |i: usize| !reads.operand(i) || self.words.stays(at(part.x[i], from));
+            (0..MAX_OPERANDS).all(x) && (!reads.result() || self.words.stays(at(part.r, to)))
         };
         for i in (0..op.arity()).filter(|&i| active[i]) {
             let Some(reads) = reads[i] else {
-                let source = Source { kind, lane: found.lane, rows };
+                let source = Source { part, lane: found.lane, rows };
                 let (partials, alike) = source.choices(active, &mut self.partials);
                 found.partials = partials;
                 return alike;
@@ -338,6 +395,31 @@ fn column(cells: impl Iterator<Item = u64> + Clone, firsts: (u64, u64)) -> Colum
 const LONG: usize = 16;
 const FEW: usize = 4;
 
+/// Number of iterations after which the loop is to be cut in two because numbers advance otherwise in the first or the last one alone: told
+/// by the iterations there, before all are looked at.
+fn edge(iterations: &Iterations<'_>) -> Option<usize> {
+    let (count, apart) = (iterations.count, iterations.pattern.bytes);
+    if count <= LONG {
+        return None;
+    }
+    for place in &iterations.pattern.places {
+        for part in &iterations.kind(place).parts {
+            for (i, _) in part.cells.iter().enumerate().filter(|(_, cells)| matches!(cells, Cells::Cells(_)))
+            {
+                let cell = |n: usize| part.cell(&iterations.records.bytes[place.at + n * apart..], i, 0);
+                let step = |n: usize| cell(n + 1).wrapping_sub(cell(n));
+                if step(0) != step(1) && step(1) == step(2) {
+                    return Some(1);
+                }
+                if step(count - 2) != step(count - 3) && step(count - 3) == step(count - 4) {
+                    return Some(count - 1);
+                }
+            }
+        }
+    }
+    None
+}
+
 /// The way in which cells follow each other.
 enum Progress {
     /// By a constant; and how many there are.
@@ -387,9 +469,9 @@ fn word(bytes: &[u8]) -> u64 {
     bytes.first_chunk().map_or(0, |&word| u64::from_le_bytes(word))
 }
 
-/// A lane of a record, in all iterations.
+/// A lane of a part of a record, in all iterations.
 struct Source<'a, I> {
-    kind: &'a Kind,
+    part: &'a Part,
     lane: usize,
     rows: I,
 }
@@ -397,13 +479,13 @@ struct Source<'a, I> {
 impl<'a, I: ExactSizeIterator<Item = &'a [u8]> + Clone> Source<'a, I> {
     /// Adds the partials by operand `i`, which is a term: one for each iteration.
     fn fill(&self, i: usize, factor: Option<OperandFactor>, into: &mut Vec<f64>) {
-        if let (Some(OperandFactor { operand, negated }), Format::F64) = (factor, self.kind.operation.from) {
-            let at = usize::from(self.kind.layout.x[operand]) + self.lane * Format::F64.bytes();
+        if let (Some(OperandFactor { operand, negated }), Format::F64) = (factor, self.part.operation.from) {
+            let at = usize::from(self.part.x[operand]) + self.lane * Format::F64.bytes();
             let sign = u64::from(negated) << 63;
             return into.extend(self.rows.clone().map(|row| f64::from_bits(word(&row[at..]) ^ sign)));
         }
         // The row is known in each arm, and nothing but its arithmetic is left of it.
-        match self.kind.operation.op {
+        match self.part.operation.op {
             Op::Add => self.row::<2>(Op::Add, i, into),
             Op::Sub => self.row::<2>(Op::Sub, i, into),
             Op::Mul => self.row::<2>(Op::Mul, i, into),
@@ -424,7 +506,7 @@ impl<'a, I: ExactSizeIterator<Item = &'a [u8]> + Clone> Source<'a, I> {
 
     #[inline(always)]
     fn row<const ARITY: usize>(&self, op: Op, i: usize, into: &mut Vec<f64>) {
-        let Operation { from, to, .. } = self.kind.operation;
+        let Operation { from, to, .. } = self.part.operation;
         if [from, to] == [Format::F64; 2] {
             self.each::<ARITY, true>(op, i, into)
         } else {
@@ -448,13 +530,13 @@ impl<'a, I: ExactSizeIterator<Item = &'a [u8]> + Clone> Source<'a, I> {
     fn gradient<const ARITY: usize, const DOUBLES: bool>(&self, op: Op, bytes: &[u8]) -> Gradient<Host> {
         let Floats { x, r } = if DOUBLES {
             // What is not read is anything.
-            let double = |at: u8| {
+            let double = |at: u16| {
                 let at = usize::from(at) + self.lane * Format::F64.bytes();
                 f64::from_bits(bytes.get(at..).map_or(0, word))
             };
-            Floats { x: self.kind.layout.x.map(double), r: double(self.kind.layout.r) }
+            Floats { x: self.part.x.map(double), r: double(self.part.r) }
         } else {
-            self.kind.floats(bytes, self.lane)
+            self.part.floats(bytes, self.lane)
         };
         let arithmetic = op.arithmetic_gradient(&EXACT, &x[..ARITY], r);
         arithmetic.unwrap_or_else(|| op.gradient(&EXACT, &x[..ARITY], r))
@@ -468,9 +550,9 @@ impl<'a, I: ExactSizeIterator<Item = &'a [u8]> + Clone> Source<'a, I> {
         active: [bool; MAX_OPERANDS],
         into: &mut Vec<f64>,
     ) -> ([Partials; MAX_OPERANDS], usize) {
-        let op = self.kind.operation.op;
+        let op = self.part.operation.op;
         let partial = |row: &[u8], i: usize| {
-            let Floats { x, r } = self.kind.floats(row, self.lane);
+            let Floats { x, r } = self.part.floats(row, self.lane);
             partial(&op.arithmetic_gradient(&EXACT, &x[..op.arity()], r)?, i)
         };
         let mut found: [Partials; MAX_OPERANDS] = Default::default();

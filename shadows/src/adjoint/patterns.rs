@@ -11,7 +11,7 @@ use std::ops::Range;
 /// Fewest iterations that make a loop, the first time and later.
 const FEWEST: usize = 4;
 const FEWEST_KNOWN: usize = 2;
-/// Fewest records of a loop: shorter ones are rather parts of the iterations of another.
+/// Fewest results of a loop: shorter ones are rather parts of the iterations of another.
 const SHORTEST: usize = 32;
 /// Most bytes from one iteration to the next.
 const LONGEST: usize = 1 << 14;
@@ -73,9 +73,9 @@ fn count(places: &[Place], bytes: usize, records: &Records<'_>, at: usize) -> us
     iterations.take_while(|iteration| comes(iteration)).count()
 }
 
-/// Tells whether so many iterations of so many records are enough for a loop.
-fn is_worth(count: usize, records: usize) -> bool {
-    count * records >= SHORTEST
+/// Tells whether so many iterations of so many results are enough for a loop.
+fn is_worth(count: usize, results: usize) -> bool {
+    count * results >= SHORTEST
 }
 
 /// Part of what was appended.
@@ -133,7 +133,8 @@ impl Finder {
                 let Place { at: first, number: first_number, .. } = self.walked[place];
                 let (bytes, places) = (at - first, &self.walked[place..]);
                 let count = 1 + count(places, bytes, records, at);
-                if count >= FEWEST && is_worth(count, places.len()) {
+                let results = (number - records.number) as usize - first_number;
+                if count >= FEWEST && is_worth(count, results) {
                     (start, start_number) = (first, records.number + first_number as u64);
                     let pattern = self.pattern(place, at, (number - records.number) as usize);
                     found = Some((self.remember(pattern), count));
@@ -155,9 +156,9 @@ impl Finder {
             }
             self.walked.push(Place { kind, at, number: (number - records.number) as usize });
             self.seen[kind] = self.from + at as u64;
-            let kind = &records.kinds[kind];
-            at += usize::from(kind.layout.bytes);
-            number += u64::from(kind.lanes);
+            let kind = records.kinds.of(kind);
+            at += kind.bytes;
+            number += kind.numbers as u64;
         }
         if single.0 < len {
             each(Part::Single(single.0..len, single.1));
@@ -170,9 +171,8 @@ impl Finder {
     fn find_known(&self, records: &Records<'_>, kind: usize, at: usize) -> Option<((usize, usize), usize)> {
         let patterns = self.known[kind].iter().enumerate();
         let counts = patterns.map(|(n, pattern)| (n, pattern.count(records, at), pattern.bytes));
-        let often = counts.filter(|&(n, count, _)| {
-            count >= FEWEST_KNOWN && is_worth(count, self.known[kind][n].places.len())
-        });
+        let often = counts
+            .filter(|&(n, count, _)| count >= FEWEST_KNOWN && is_worth(count, self.known[kind][n].numbers));
         let (n, count, _) = often.max_by_key(|(_, count, bytes)| count * bytes)?;
         Some(((kind, n), count))
     }
@@ -202,8 +202,8 @@ impl Finder {
         while next < at {
             let kind = records.kind_at(next);
             outer.places.push(Place { kind, at: next - from, number: outer.numbers });
-            next += usize::from(records.kinds[kind].layout.bytes);
-            outer.numbers += usize::from(records.kinds[kind].lanes);
+            next += records.kinds.of(kind).bytes;
+            outer.numbers += records.kinds.of(kind).numbers;
         }
         let count = outer.count(records, at);
         if count >= FEWEST_AROUND { (self.remember(outer), count) } else { inner }
@@ -240,21 +240,22 @@ impl Finder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use shadowgrind_core::appended::{Kind, Layout, Operation};
+    use shadowgrind_core::appended::{Kinds, Operation, Step};
     use shadowgrind_core::format::Format;
-    use shadowgrind_core::ops::{Op, Reads};
+    use shadowgrind_core::ops::Op;
     use shadowgrind_core::site::Site;
 
     /// A loop that goes around a few times is found within the one that it is a part of, and all records are handed on once.
     #[test]
     fn short_loops_are_parts_of_others() {
-        let layout = Layout::of(1, [Format::F64; 2], 2, 0, Reads::ALL);
         let operation = Operation { site: Site::NONE, op: Op::Mul, from: Format::F64, to: Format::F64 };
-        let kinds = [Kind { operation, layout, lanes: 1 }; 15];
+        let step = Step::alone(operation, 1, 2);
+        let mut kinds = Kinds::default();
+        (0..15).for_each(|_| kinds.learn(step));
         // Nine times ten records, and five more.
         let turn: Vec<u32> = (0..9).flat_map(|_| 0..10).chain(10..15).collect();
         let record = |kind: &u32| {
-            let mut bytes = vec![0; usize::from(layout.bytes)];
+            let mut bytes = vec![0; step.record_bytes()];
             bytes[..4].copy_from_slice(&kind.to_le_bytes());
             bytes
         };
@@ -263,13 +264,13 @@ mod tests {
         let (mut end, mut longest) = (0, 0);
         let after = Finder::default().parts(&records, |part| {
             let (from, numbers, number) = match part {
-                Part::Single(bytes, number) => (bytes.start, bytes.len() / usize::from(layout.bytes), number),
+                Part::Single(bytes, number) => (bytes.start, bytes.len() / step.record_bytes(), number),
                 Part::Repeated { pattern, iterations, at, number } => {
                     longest = longest.max(pattern.places.len());
                     (at, iterations * pattern.places.len(), number)
                 }
             };
-            assert_eq!((from, number), (end * usize::from(layout.bytes), 7 + end as u64));
+            assert_eq!((from, number), (end * step.record_bytes(), 7 + end as u64));
             end += numbers;
         });
         assert_eq!((after, end, longest), (7 + 40 * 95, 40 * 95, 95));

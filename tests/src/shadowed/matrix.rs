@@ -22,10 +22,11 @@ const BOTH: &[&str] = &["c", "c++"];
 const ALL_KINDS: &[u32] = &[4, 8, 10];
 
 #[rustfmt::skip]
-const GUESTS: [Guest; 26] = [
+const GUESTS: [Guest; 27] = [
     Guest { file: "elementary.c",    languages: BOTH,         kinds: ALL_KINDS, flags: "", libs: "-lm" },
     Guest { file: "functions.c",     languages: BOTH,         kinds: ALL_KINDS, flags: "", libs: "-lm" },
     Guest { file: "control.c",       languages: BOTH,         kinds: ALL_KINDS, flags: "", libs: "-lm" },
+    Guest { file: "interrupted.c",   languages: BOTH,         kinds: ALL_KINDS, flags: "", libs: "-lm" },
     Guest { file: "vectors.c",       languages: BOTH,         kinds: ALL_KINDS, flags: "", libs: "-lm" },
     Guest { file: "memory.c",        languages: BOTH,         kinds: ALL_KINDS, flags: "", libs: "-lm" },
     Guest { file: "registers.c",     languages: &["c"],       kinds: &[8],      flags: "-mcx16 -pthread", libs: "-lm" },

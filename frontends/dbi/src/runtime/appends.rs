@@ -7,21 +7,21 @@
 
 use super::buffers::Buffers;
 use super::evaluate::{lane, set_lane};
-use crate::context::{CallVector, FunctionCall};
+use crate::context::{CallVector, FunctionCall, Staging};
 use crate::engine::sys;
 use crate::mailbox::Recording;
 use crate::x86::function::Function;
-use crate::x86::mirror::append::{ALIGNMENT, ROOM, is_full};
-use crate::x86::mirror::descriptor::{BUFFER, RecordDescriptor, What};
-use shadowgrind_core::appended::{Appended, BLOCK, Kind, Layout, Operation, Records};
+use crate::x86::mirror::descriptor::{BUFFER, RecordDescriptor, Staged, What};
+use crate::x86::mirror::staging::{ALIGNMENT, ROOM, is_full};
+use shadowgrind_core::appended::{Appended, BLOCK, HEAD, Kinds, Operation, Part, Records, Source, Step};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::numbers::{self, SINGLE_MORE};
-use shadowgrind_core::ops::Reads;
+use shadowgrind_core::ops::Op;
 use shadowgrind_core::site::Site;
 use std::sync::atomic::Ordering;
 
-/// Most numbers that are given away between two stops: what is written for a lane has more than four bytes.
-const MOST: u64 = (ROOM + BUFFER) / 4;
+/// Most numbers that are given away between two stops: a record has no more results than bytes.
+const MOST: u64 = ROOM + BUFFER;
 const _: () = assert!(MOST <= BLOCK, "a block is to last from one stop to the next");
 /// Most bytes of a record.
 const MOST_BYTES: usize = 256;
@@ -37,7 +37,7 @@ struct Lane {
     /// The number of the next operation to be taken, and the end of its block.
     number: u64,
     end: u64,
-    kinds: Vec<Kind>,
+    kinds: Kinds,
     /// Operations are being taken.
     is_busy: bool,
 }
@@ -117,18 +117,15 @@ impl Lanes {
     ) -> (usize, u64) {
         let (mut at, mut number) = (0, records.number);
         while at < records.bytes.len() && number <= last {
-            let (kind, bytes) = (&records.kinds[records.kind_at(at)], &records.bytes[at..]);
-            for n in 0..usize::from(kind.lanes) {
-                for x in kind.lane(bytes, n).operands.iter().flatten() {
-                    if let Some(owner) = self.waiting(x.number) {
-                        self.take(owner, x.number, shadow);
-                    }
+            let (kind, bytes) = (records.kinds.of(records.kind_at(at)), &records.bytes[at..]);
+            shadow.append_record(number, kind, bytes, |shadow, x| {
+                if let Some(owner) = self.waiting(x) {
+                    self.take(owner, x, shadow);
                 }
-                shadow.append_lane(number + n as u64, kind, bytes, n);
-            }
-            shadow.wrote(kind.layout.bytes.into(), kind.layout.float_bytes.into());
-            number += u64::from(kind.lanes);
-            at += usize::from(kind.layout.bytes);
+            });
+            shadow.wrote(kind.bytes, kind.float_bytes);
+            number += kind.numbers as u64;
+            at += kind.bytes;
         }
         (at, number)
     }
@@ -153,11 +150,11 @@ pub(super) extern "C" fn append_call(call: &mut FunctionCall, recording: &Record
         call.is_unknown = 1;
         return;
     }
-    let layout = Layout::of(lanes, [format; 2], op.arity(), 0, Reads::ALL);
-    let bytes = record_of(call, &layout);
+    let bytes = record_of(call);
+    let length = Step::alone(operation_of(op, format), lanes, op.arity()).record_bytes();
     // SAFETY: the thread's buffer has room for a record here, and nobody looks at it before the position says that it is there.
-    unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), at as *mut u8, layout.bytes.into()) };
-    recording.next.store(at + u64::from(layout.bytes), Ordering::Release);
+    unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), at as *mut u8, length) };
+    recording.next.store(at + length as u64, Ordering::Release);
     let number = recording.number.load(Ordering::Relaxed);
     recording.number.store(number + u64::from(lanes), Ordering::Relaxed);
     for n in 0..lanes.into() {
@@ -168,27 +165,37 @@ pub(super) extern "C" fn append_call(call: &mut FunctionCall, recording: &Record
     }
 }
 
+/// The operation of a function, wherever it is called.
+fn operation_of(op: Op, format: Format) -> Operation {
+    Operation { site: Site::NONE, op, from: format, to: format }
+}
+
 /// The record of the operation that the call notes.
 #[inline]
-fn record_of(call: &FunctionCall, layout: &Layout) -> [u8; MOST_BYTES] {
+fn record_of(call: &FunctionCall) -> [u8; MOST_BYTES] {
     let Function { op, format, width, .. } = Function::from_bits(call.function as u32);
+    let step = Step::alone(operation_of(op, format), width / format.bytes() as u8, op.arity());
     let mut bytes = [0_u8; MOST_BYTES];
     let kind = call.kinds[call.present as usize];
     bytes[..4].copy_from_slice(&(kind as u32).to_le_bytes());
-    let mut put = |at: u8, words: &CallVector| {
+    let mut put = |at: usize, words: &CallVector| {
         let from = words.iter().flat_map(|word| word.to_le_bytes()).take(width.into());
-        bytes[usize::from(at)..].iter_mut().zip(from).for_each(|(to, byte)| *to = byte);
+        bytes[at..].iter_mut().zip(from).for_each(|(to, byte)| *to = byte);
     };
+    let Step { part: Part { cells, x, r, .. }, bytes: [cell_bytes, _], .. } = step;
+    let float = |at: u16| usize::from(HEAD + cell_bytes + at - 1);
     for (i, operand) in op.operands().iter().enumerate() {
         if operand.integer {
-            let x = call.x[i][0] as i64 as f64;
-            put(layout.x[i], &[format.from_f64(x) as u64, 0, 0, 0]);
+            let x_i = call.x[i][0] as i64 as f64;
+            put(float(x[i]), &[format.from_f64(x_i) as u64, 0, 0, 0]);
         } else {
-            put(layout.x[i], &call.x[i]);
+            put(float(x[i]), &call.x[i]);
         }
-        put(layout.cells[i], &call.shadows[i]);
+        if let Source::Cells(at) = cells[i] {
+            put(at.into(), &call.shadows[i]);
+        }
     }
-    put(layout.r, &call.result);
+    put(float(r), &call.result);
     bytes
 }
 
@@ -224,7 +231,7 @@ impl<S: Appended> Buffers<S> for Lanes {
     ) -> Option<(usize, u64)> {
         let buffer = map_buffer()?;
         let lane = self.lanes.len();
-        let (number, end, kinds) = (0, 0, Vec::new());
+        let (number, end, kinds) = (0, 0, Kinds::default());
         self.lanes.push(Lane { thread, buffer, taken: buffer, number, end, kinds, is_busy: false });
         self.restart(lane);
         self.give(lane, shadow.block());
@@ -233,9 +240,38 @@ impl<S: Appended> Buffers<S> for Lanes {
 
     fn learn(&mut self, thread: usize, recorded: RecordDescriptor, site: Site) {
         let What::Op(op) = recorded.what else { unreachable!("operations alone are appended") };
-        let operation = Operation { site, op, from: recorded.from, to: recorded.to };
-        let kind = Kind { operation, layout: recorded.layout(), lanes: recorded.lanes };
-        self.lanes[thread].kinds.push(kind);
+        let RecordDescriptor { lanes, from, to, .. } = recorded;
+        let operation = Operation { site, op, from, to };
+        let step = match recorded.staged {
+            None => Step::alone(operation, lanes, op.arity()),
+            Some(Staged { before, number, cells, x, r, bytes }) => {
+                Step { before, part: Part { operation, lanes, number, cells, x, r }, bytes }
+            }
+        };
+        self.lanes[thread].kinds.learn(step);
+    }
+
+    fn close(&mut self, thread: usize, staging: &mut Staging) {
+        let lane = &self.lanes[thread];
+        let Some(number) = std::mem::take(&mut staging.open).checked_sub(1) else { return };
+        let [cells, floats] = lane.kinds.step(number as usize).bytes.map(usize::from);
+        let numbers = lane.kinds.of(number as usize).numbers as u64;
+        let staged = &staging.cells[..cells];
+        // What is behind a last cell of four bytes is none.
+        if staged.iter().all(|&byte| byte == 0) {
+            return;
+        }
+        let mut record = vec![0; HEAD.into()];
+        record[..4].copy_from_slice(&number.to_le_bytes());
+        record.extend_from_slice(staged);
+        record.extend_from_slice(&staging.floats[..floats]);
+        let at = lane.thread.next.load(Ordering::Relaxed);
+        // SAFETY: the block that has left the record has seen to it that the thread's buffer has room for it, and nobody looks at it
+        // before the position says that it is there.
+        unsafe { std::ptr::copy_nonoverlapping(record.as_ptr(), at as *mut u8, record.len()) };
+        lane.thread.next.store(at + record.len() as u64, Ordering::Release);
+        let next = lane.thread.number.load(Ordering::Relaxed);
+        lane.thread.number.store(next + numbers, Ordering::Relaxed);
     }
 
     fn replay(&mut self, thread: usize, shadow: &mut S, _words: &mut S::Words) {

@@ -11,7 +11,7 @@
 
 use super::merging::Vectors;
 use super::records::{self, Known, Replay};
-use crate::context::Context;
+use crate::context::{Context, Staging};
 use crate::engine::arena;
 use crate::mailbox::Recording;
 use crate::registers;
@@ -35,6 +35,9 @@ pub(crate) trait Buffers<S: Shadow>: Send {
 
     /// The next of what this thread's code records is this, at `site`.
     fn learn(&mut self, thread: usize, recorded: RecordDescriptor, site: Site);
+
+    /// Completes the record that a stopped thread was writing when its code was left.
+    fn close(&mut self, _thread: usize, _staging: &mut Staging) {}
 
     /// Replays a stopped thread's records, and of others those that they need, and empties its buffer.
     fn replay(&mut self, thread: usize, shadow: &mut S, words: &mut S::Words);

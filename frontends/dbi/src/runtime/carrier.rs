@@ -12,7 +12,7 @@ use super::host::turned_doubles;
 use super::merging::Vectors;
 use super::observing::Observing;
 use super::parts::Layout;
-use crate::context::FunctionCall;
+use crate::context::{FunctionCall, Staging};
 use crate::engine::{Guard, Held, Lock};
 use crate::mailbox::Recording;
 use crate::registers::{self, RegisterShadows};
@@ -89,6 +89,9 @@ pub(crate) trait Carrier: Send + Sync {
 
     /// The next of what a thread's code records are these, each at its site.
     fn learn(&self, thread: usize, recorded: &[(RecordDescriptor, Site)]);
+
+    /// Completes the record that a thread, which is stopped, was writing when its code was left.
+    fn close_record(&self, thread: usize, staging: &mut Staging);
 
     /// Replays the records of a thread, which is stopped. Tells whether a sweep is worth its price.
     fn replay_records(&self, thread: usize) -> bool;
@@ -186,6 +189,10 @@ impl<S: Shadow<Reach: Reach<S>>> Carrier for Carrying<S> {
         for &(recorded, site) in recorded {
             records.iter_mut().for_each(|records| records.learn(thread, recorded, site));
         }
+    }
+
+    fn close_record(&self, thread: usize, staging: &mut Staging) {
+        self.0.lock().records.iter_mut().for_each(|records| records.close(thread, staging));
     }
 
     fn replay_records(&self, thread: usize) -> bool {

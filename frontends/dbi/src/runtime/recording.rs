@@ -43,6 +43,9 @@ pub(super) fn replay(thread: &mut Thread) {
     else {
         return;
     };
+    if thread.context.staging.open != 0 {
+        tool.carrier.close_record(recorder.thread, &mut thread.context.staging);
+    }
     if thread.mailbox.recording.next.load(Ordering::Relaxed) == recorder.start {
         return;
     }

@@ -110,6 +110,9 @@ impl Emitter {
                 self.with_rcx(index, insn);
             }
         }
+        if self.mode.is_annotated() && !matches!(block.end, End::Left) {
+            self.close_record(block.insns.len());
+        }
         self.put_back_rcx();
         self.put_back_all();
         if matches!(block.end, End::Hooked(_) | End::Request(_)) {

@@ -212,11 +212,13 @@ impl Emitter {
         let mode = self.carrying();
         let kind = ExitKind::Jump(target, mode);
         let stays = mode.has_rules_mxcsr();
-        if self.rcx_spilled || self.is_any_spilled() || self.has_rules_mxcsr() && !stays {
+        let spills = self.rcx_spilled || self.is_any_spilled() || self.has_rules_mxcsr() && !stays;
+        if spills || self.has_open_record() {
             let start = self.out.cold.here();
             if self.rcx_spilled {
                 self.out.cold.load(RCX, self.frame.slot(Slot::Rcx));
             }
+            self.close_in_passing();
             self.put_back_but(stays);
             let onwards = self.out.cold.jmp_open();
             let stub = self.jump_stub(kind, onwards.0, stays);

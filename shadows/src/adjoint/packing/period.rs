@@ -21,15 +21,14 @@ impl Packer {
         }
         let mut period = 1;
         for found in &self.lanes {
-            let place = &iterations.pattern.places[found.place];
-            let kind = iterations.kind(place);
+            let (place, part) = iterations.part(found);
             for (i, numbers) in found.numbers.iter().enumerate().filter(|(i, _)| found.cells[*i] != 0) {
                 if numbers.step.is_some() {
                     continue;
                 }
                 let apart = iterations.pattern.bytes;
                 let rows = &iterations.records.bytes[place.at..];
-                let cell = |n: usize| kind.cell(&rows[n * apart..], i, found.lane);
+                let cell = |n: usize| part.cell(&rows[n * apart..], i, found.lane);
                 if !advances(cell, iterations.count, period) {
                     // Periods that the others have as well.
                     let other = (2..=longest / period).map(|more| more * period);

@@ -4,7 +4,7 @@ use super::super::columns::Columns;
 use super::super::loops::NOTHING;
 use super::super::sweep::{self, Flow};
 use super::super::{Adjoint, Term};
-use shadowgrind_core::appended::{self, Appended, Kind, Layout, Operation, Records};
+use shadowgrind_core::appended::{self, Appended, HEAD, Kinds, Operation, Part, Records, Source, Step};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::numbers::Numbers;
 use shadowgrind_core::ops::Op;
@@ -91,22 +91,55 @@ impl Cells {
     }
 }
 
-fn kinds(random: &mut Random) -> Vec<Kind> {
-    let ops = [Op::Add, Op::Sub, Op::Mul, Op::Div, Op::Sqrt, Op::Min, Op::Fmadd, Op::Fnmadd, Op::Narrow];
-    let kind = |op: Op, random: &mut Random| {
-        let lanes = 1 << random.below(3);
-        let from = if op == Op::Narrow || random.below(3) > 0 { Format::F64 } else { Format::F32 };
-        let to = if op == Op::Narrow { Format::F32 } else { from };
-        let absent = random.below(4).saturating_sub(2) as u8;
-        let absent = if op.arity() == 1 { 0 } else { absent };
-        let layout = Layout::of(lanes, [from, to], op.arity(), absent, op.reads().unwrap());
-        Kind { operation: Operation { site: Site::NONE, op, from, to }, layout, lanes }
+/// An operation after `before`, in the same record, if there is one.
+fn step(random: &mut Random, op: Op, before: Option<(u32, &Step)>) -> Step {
+    let lanes = 1 << random.below(3);
+    let from = if op == Op::Narrow || random.below(3) > 0 { Format::F64 } else { Format::F32 };
+    let to = if op == Op::Narrow { Format::F32 } else { from };
+    let absent = if op.arity() == 1 { 0 } else { random.below(4).saturating_sub(2) };
+    let (mut bytes, mut number) = ([0; 2], 0);
+    let mut own = None;
+    if let Some((_, Step { part, bytes: so_far, .. })) = before {
+        (bytes, number) = (*so_far, part.number + u16::from(part.lanes));
+        own = Some(part.number).filter(|_| part.operation.to == from && part.lanes >= lanes);
+    }
+    let length = |format: Format| u16::from(lanes) * format.bytes() as u16;
+    let reads = op.reads().unwrap();
+    let (mut cells, mut x) = ([Source::Absent; 3], [0; 3]);
+    for i in (0..op.arity()).filter(|i| absent >> i & 1 == 0) {
+        cells[i] = match own.filter(|_| random.below(2) == 0) {
+            Some(first) => Source::Results(first),
+            None => Source::Cells(HEAD + bytes[0]),
+        };
+        bytes[0] += if let Source::Cells(_) = cells[i] { length(from) } else { 0 };
+    }
+    let mut float = |is_read: bool, format: Format| {
+        let at = bytes[1];
+        bytes[1] += if is_read { length(format).next_multiple_of(8) } else { 0 };
+        if is_read { 1 + at } else { 0 }
     };
-    ops.iter().chain(&ops).chain(&ops).map(|&op| kind(op, random)).collect()
+    (0..op.arity()).for_each(|i| x[i] = float(reads.operand(i), from));
+    let r = float(reads.result(), to);
+    bytes[0] = bytes[0].next_multiple_of(8);
+    let operation = Operation { site: Site::NONE, op, from, to };
+    Step { before: before.map(|(n, _)| n), part: Part { operation, lanes, number, cells, x, r }, bytes }
+}
+
+fn kinds(random: &mut Random) -> Kinds {
+    let ops = [Op::Add, Op::Sub, Op::Mul, Op::Div, Op::Sqrt, Op::Min, Op::Fmadd, Op::Fnmadd, Op::Narrow];
+    let mut kinds = Kinds::default();
+    let mut last: Option<Step> = None;
+    for (n, &op) in ops.iter().cycle().take(36).enumerate() {
+        let before = last.as_ref().filter(|_| random.below(3) > 0).map(|step| (n as u32 - 1, step));
+        let next = step(random, op, before);
+        kinds.learn(next);
+        last = Some(next);
+    }
+    kinds
 }
 
 /// Bytes of loops, whose results have numbers from `first` on, after `before` others; and the ends of records.
-fn program(random: &mut Random, kinds: &[Kind], before: u64, first: u64) -> (Vec<u8>, Vec<usize>) {
+fn program(random: &mut Random, kinds: &Kinds, before: u64, first: u64) -> (Vec<u8>, Vec<usize>) {
     let (mut bytes, mut ends, mut number) = (Vec::new(), Vec::new(), first);
     for _ in 0..12 {
         let mut some = || -> Vec<usize> {
@@ -119,39 +152,42 @@ fn program(random: &mut Random, kinds: &[Kind], before: u64, first: u64) -> (Vec
             body = body.repeat(8 + random.below(8) as usize);
             body.extend(tail);
         }
-        let cells: Vec<Vec<Cells>> = body
-            .iter()
-            .map(|&kind| (0..12).map(|_| Cells::any(random, before, kinds[kind].operation.from)).collect())
-            .collect();
+        // For each record, part and operand in each lane.
+        let mut cells_of = |part: &Part| -> Vec<Cells> {
+            (0..12).map(|_| Cells::any(random, before, part.operation.from)).collect()
+        };
+        let cells: Vec<Vec<Vec<Cells>>> =
+            body.iter().map(|&kind| kinds.of(kind).parts.iter().map(&mut cells_of).collect()).collect();
         let constants: Vec<bool> = (0..12).map(|_| random.below(2) == 0).collect();
         // Now and then more iterations than are evaluated together.
         let most = if random.below(6) == 0 { 300 } else { 40 };
         for iteration in 0..random.below(most) {
             for (&kind, cells) in body.iter().zip(&cells) {
                 let start = bytes.len();
-                let Kind { operation: Operation { from, to, .. }, layout, lanes } = kinds[kind];
-                bytes.resize(start + usize::from(layout.bytes), 0);
+                let record = kinds.of(kind);
+                bytes.resize(start + record.bytes, 0);
                 bytes[start..start + 4].copy_from_slice(&(kind as u32).to_le_bytes());
-                let mut put = |at: u8, format: Format, n: usize, word: u64| {
+                let mut put = |at: u16, format: Format, n: usize, word: u64| {
                     let (from, width) = (start + usize::from(at) + n * format.bytes(), format.bytes());
                     if at != 0 {
                         bytes[from..from + width].copy_from_slice(&word.to_le_bytes()[..width]);
                     }
                 };
-                for n in 0..usize::from(lanes) {
-                    for i in 0..3 {
-                        put(
-                            layout.cells[i],
-                            from,
-                            n,
-                            cells[3 * n + i].cell(random, (iteration, number), from),
-                        );
-                        let x = if constants[3 * n + i] { 1.25 } else { random.float() };
-                        put(layout.x[i], from, n, from.from_f64(x) as u64);
+                for (part, cells) in record.parts.iter().zip(cells) {
+                    let Operation { from, to, .. } = part.operation;
+                    let number = number + u64::from(part.number);
+                    for n in 0..usize::from(part.lanes) {
+                        for i in 0..3 {
+                            if let Source::Cells(at) = part.cells[i] {
+                                put(at, from, n, cells[3 * n + i].cell(random, (iteration, number), from));
+                            }
+                            let x = if constants[3 * n + i] { 1.25 } else { random.float() };
+                            put(part.x[i], from, n, from.from_f64(x) as u64);
+                        }
+                        put(part.r, to, n, to.from_f64(random.float()) as u64);
                     }
-                    put(layout.r, to, n, to.from_f64(random.float()) as u64);
                 }
-                number += u64::from(lanes);
+                number += record.numbers as u64;
                 ends.push(bytes.len());
             }
         }

@@ -7,6 +7,9 @@ use std::ops::Range;
 /// Words that are looked at together: those of a line of cache.
 const TOGETHER: usize = 8;
 
+/// Iterations so few that it is not worth while to look at them anew.
+const FEW: usize = 16;
+
 /// Words of so many iterations, one after the other.
 #[derive(Clone, Copy)]
 struct Rows<'a> {
@@ -56,12 +59,13 @@ impl Words {
         self.known = 0..0;
     }
 
-    /// Looks at `count` iterations, two at least, of so many bytes each. Of some of those that have been looked at, what is known
+    /// Looks at `count` iterations, two at least, of so many bytes each. Of a few of those that have been looked at, what is known
     /// stays: words may then advance by a constant though that is not known.
     pub(super) fn look_at(&mut self, bytes: &[u8], apart: usize, count: usize) {
         let start = bytes.as_ptr().addr();
         let end = start + count * apart;
-        if self.known.start <= start && end <= self.known.end && self.steps.len() == apart / 8 {
+        let is_known = self.known.start <= start && end <= self.known.end && self.steps.len() == apart / 8;
+        if is_known && (count < FEW || self.known == (start..end)) {
             return;
         }
         self.known = start..end;

@@ -5,7 +5,7 @@
 
 use super::At;
 use super::Watched;
-use super::append::{Append, Beside};
+use super::append::Append;
 use super::descriptor::What;
 use super::operand;
 use super::operands::{Operands, rest_source, source_numbers};
@@ -111,7 +111,12 @@ impl Emitter {
         let sum = Sum { op, format, width, d };
         self.find_magic(at, sum, &operands);
         let rest = rest_source(insn, shape, terms.is_some());
-        self.beside_instruction(at, Rule { op, format, width, operands, rest });
+        if appends {
+            let (formats, lanes) = ([format; 2], width / format.bytes() as u8);
+            self.append(at, &Append { op, formats, lanes, operands: &operands, d, rest });
+        } else {
+            self.beside_instruction(at, Rule { op, format, width, operands, rest });
+        }
         self.drop_rounded(at, sum);
         self.close_operand();
     }
@@ -122,7 +127,7 @@ impl Emitter {
         let d = at.insn().decoded.op0_register().number() as u8;
         // The rest of the result comes from another register than the result: it is put there first.
         let others = operands.shadows[..operands.count].contains(&Place::Reg(16 + d));
-        let inline = self.beside();
+        let inline = self.inline_rule();
         let needs_value = inline.needs_result(op)
             && (0..operands.count).any(|i| inline.needs_operand(op, i) && operands.x[i] == Place::Reg(d));
         let in_place = d < self.mirror().settings.in_registers;
@@ -142,7 +147,7 @@ impl Emitter {
         let Rule { op, ref operands, rest, .. } = *rule;
         let d = at.insn().decoded.op0_register().number() as u8;
         // What needs no values may as well come when nothing can fault any more.
-        let inline = self.beside();
+        let inline = self.inline_rule();
         let values = (0..operands.count).any(|i| inline.needs_operand(op, i));
         let after = inline.needs_result(op) || !values;
         if after {
@@ -154,7 +159,7 @@ impl Emitter {
             let from = self.shadow_in_register(rest, 0);
             self.move_shadow(16 + d, from, 16);
         }
-        self.rule(at, rule, d, 16 + d, &UPPER);
+        self.rule(rule, d, 16 + d, &UPPER);
         if rest.is_some() && !places::keeps_upper(&at.insn().decoded) {
             self.move_shadow(16 + d, 16 + d, 16);
         }
@@ -171,7 +176,7 @@ impl Emitter {
         let other = rest.filter(|&rest| rest != d);
         let is_read = rule.operands.shadows[..rule.operands.count].contains(&Place::Reg(16 + d));
         let mut temps = self.upper_temporaries();
-        let inline = self.beside();
+        let inline = self.inline_rule();
         // What needs no values may as well come when nothing can fault any more.
         let after = inline.needs_result(op) || (0..rule.operands.count).all(|i| !inline.needs_operand(op, i));
         if after {
@@ -199,7 +204,7 @@ impl Emitter {
                 Place::Mem(mem) => self.out.hot.vector_load(to, mem, 16),
             }
         }
-        self.rule(at, &rule, d, to, &temps);
+        self.rule(&rule, d, to, &temps);
         if rest.is_some() && !places::keeps_upper(insn) {
             self.move_shadow(to, to, 16);
         }
@@ -225,7 +230,7 @@ impl Emitter {
         self.out.hot.vector_store(first, to, 64);
         // The guest's operand, as it is before the instruction.
         let operands = &mut rule.operands;
-        let inline = self.beside();
+        let inline = self.inline_rule();
         let after = inline.needs_result(op);
         let count = operands.count;
         let needs =
@@ -247,7 +252,7 @@ impl Emitter {
         if after {
             self.guest(at);
         }
-        self.rule(at, &rule, d, to, &UPPER);
+        self.rule(&rule, d, to, &UPPER);
         if rest.is_some() && !places::keeps_upper(insn) {
             self.move_shadow(to, to, 16);
         }
@@ -267,12 +272,12 @@ impl Emitter {
         let Rule { op, width, .. } = rule;
         let insn = &at.insn().decoded;
         let d = insn.op0_register().number() as u8;
-        let inline = self.beside();
+        let inline = self.inline_rule();
         // What was asked before needs none of its temporaries any more.
         self.mirror().temporaries.forget_picked();
         // The rest of the result, unless it is zero as a rule leaves it.
         let extent = rule.rest.map(|rest| self.extent(rest));
-        let is_zero = extent.is_none_or(|extent| extent <= width) && matches!(inline, Beside::Rule(_));
+        let is_zero = extent.is_none_or(|extent| extent <= width);
         rule.rest = rule.rest.filter(|_| !is_zero);
         let rest = rule.rest;
         // In place, where the shadow is in a register: the rest of it is there then.
@@ -297,7 +302,7 @@ impl Emitter {
         }
         let temps = self.temporaries_for(&rule, d, to);
         self.begin_rule(at);
-        let result = self.rule(at, &rule, d, to, &temps);
+        let result = self.rule(&rule, d, to, &temps);
         self.end_rule(at);
         if rest.is_some() && !places::keeps_upper(insn) {
             self.move_shadow(to, to, 16);
@@ -315,7 +320,7 @@ impl Emitter {
 
     /// Before an instruction that overwrites vector register `d`: keeps what the rule reads of that.
     fn keep_operands(&mut self, rule: &mut Rule, d: u8) {
-        let inline = self.beside();
+        let inline = self.inline_rule();
         let Rule { op, ref mut operands, .. } = *rule;
         let is_needed = |i: usize, x: Place| x == Place::Reg(d) && inline.needs_operand(op, i);
         let needed: Vec<usize> = (0..operands.count).filter(|&i| is_needed(i, operands.x[i])).collect();
@@ -328,19 +333,13 @@ impl Emitter {
 
     /// Temporaries for a rule: of as many as it may take, those that it writes are picked.
     fn temporaries_for(&mut self, rule: &Rule, d: u8, to: u8) -> Vec<u8> {
-        let inline = self.beside();
+        let inline = self.inline_rule();
         let temps = self.candidates(inline.temporaries(rule.op));
-        let written = match inline {
-            Beside::Rule(inline) => {
-                let mut trial = std::mem::replace(&mut self.mirror().trial, Asm::new(0));
-                trial.restart(self.out.hot.here());
-                let constants = Constants::at(self.mirror().settings.constants);
-                let written = rules::emit_anywhere(&mut trial, &rule.job(inline, d, to, &temps), &constants);
-                self.mirror().trial = trial;
-                written.written
-            }
-            Beside::Numbers { .. } => u32::MAX,
-        };
+        let mut trial = std::mem::replace(&mut self.mirror().trial, Asm::new(0));
+        trial.restart(self.out.hot.here());
+        let constants = Constants::at(self.mirror().settings.constants);
+        let written = rules::emit_anywhere(&mut trial, &rule.job(inline, d, to, &temps), &constants).written;
+        self.mirror().trial = trial;
         for &temp in temps.iter().filter(|&temp| written >> temp & 1 == 1) {
             self.pick(temp);
         }
@@ -348,17 +347,8 @@ impl Emitter {
     }
 
     /// The rule for a result in register `r`, computed into `to`, or without AVX-512 into the register that is returned.
-    fn rule(&mut self, at: At<'_>, rule: &Rule, r: u8, to: u8, temps: &[u8]) -> u8 {
-        let Rule { op, format, width, ref operands, rest } = *rule;
-        let inline = match self.beside() {
-            Beside::Rule(inline) => inline,
-            Beside::Numbers { .. } => {
-                let (formats, lanes) = ([format; 2], width / format.bytes() as u8);
-                let (keeps_rest, temps) = (rest.is_some(), [temps[0], temps[1]]);
-                self.append(at, &Append { op, formats, lanes, operands, r, to, keeps_rest, temps });
-                return to;
-            }
-        };
+    fn rule(&mut self, rule: &Rule, r: u8, to: u8, temps: &[u8]) -> u8 {
+        let inline = self.inline_rule();
         let job = rule.job(inline, r, to, temps);
         if self.has_upper() {
             self.emit_rule(&job);

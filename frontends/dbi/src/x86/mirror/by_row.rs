@@ -38,6 +38,7 @@ impl Emitter {
             self.put_back_mxcsr(index);
         }
         self.begin_instruction(at);
+        self.close_before(at);
         if matches!(insn.flow, Flow::ExpectedReturn(_) | Flow::Ends | Flow::Engine) {
             self.put_back_all();
         }
@@ -51,6 +52,7 @@ impl Emitter {
             }
             _ => self.instruction(index, insn),
         }
+        self.follow_registers(at);
     }
 
     fn straight(&mut self, at: At<'_>) {

@@ -328,6 +328,9 @@ impl Emitter {
         if let Some(gpr) = self.mirror().address {
             self.out.cold.load(gpr, self.frame.slot(Slot::Address));
         }
+        if let SideExit::Mode(..) = exit {
+            self.close_in_passing();
+        }
         self.put_back_in_passing();
         match exit {
             SideExit::OutOfLine(pc) => {

@@ -5,8 +5,9 @@
 //! [`STRIDE`] bytes, of which operations on one lane use the first line of cache. Handles for several lanes, one set for each
 //! record, are in as many bytes again beyond the buffer. Knows neither code nor what is replayed.
 
+use shadowgrind_core::appended::Source;
 use shadowgrind_core::format::Format;
-use shadowgrind_core::ops::{Op, Reads};
+use shadowgrind_core::ops::{MAX_OPERANDS, Op};
 use shadowgrind_core::step::{Predicate, Sums, ToInteger};
 
 /// Bytes of a buffer; its address is a multiple of it.
@@ -37,6 +38,22 @@ pub(crate) enum What {
     Integer(ToInteger),
 }
 
+/// Part of a record that several instructions append together (`append`): where the code has put what this one adds to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Staged {
+    /// Number of the descriptor of the instruction before, if this is not the first.
+    pub(crate) before: Option<u32>,
+    /// Place of the first result among the numbers of the record.
+    pub(crate) number: u16,
+    /// The operands' shadows, with offsets from the record's start.
+    pub(crate) cells: [Source; MAX_OPERANDS],
+    /// Operands and result: offsets among the record's floats and one more; 0 for what is not written down.
+    pub(crate) x: [u16; MAX_OPERANDS],
+    pub(crate) r: u16,
+    /// Bytes of cells and of floats up to here.
+    pub(crate) bytes: [u16; 2],
+}
+
 /// An instruction that is recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RecordDescriptor {
@@ -54,10 +71,8 @@ pub(crate) struct RecordDescriptor {
     pub(crate) to: Format,
     /// True if no term of a sum rounds the others.
     pub(crate) sums: Sums,
-    /// A bit for each operand that is known to have no shadow.
-    pub(crate) absent: u8,
-    /// The floats that are written down.
-    pub(crate) reads: Reads,
+    /// Part of a record that it is, if operations are appended.
+    pub(crate) staged: Option<Staged>,
     /// The operand that is in memory in a narrower format than `from`, in which it is written down, and that format: there it has
     /// its shadow.
     pub(crate) narrow: Option<(u8, Format)>,

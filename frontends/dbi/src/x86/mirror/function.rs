@@ -24,7 +24,7 @@ use crate::x86::state;
 use crate::x86::superblock::{Insn, Superblock};
 use crate::x86::vector::{At, Length, Mem, Place, Vector, forms};
 use shadowgrind_core::format::Format;
-use shadowgrind_core::ops::{Op, Reads};
+use shadowgrind_core::ops::Op;
 use shadowgrind_core::step::Sums;
 use std::mem::offset_of;
 
@@ -259,8 +259,7 @@ impl Emitter {
             from: format,
             to: format,
             sums: Sums::Plain,
-            absent: 0,
-            reads: Reads::ALL,
+            staged: None,
         })
     }
 

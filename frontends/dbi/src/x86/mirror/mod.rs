@@ -30,6 +30,7 @@ mod liveness;
 mod logic;
 mod logic_vex;
 mod masked;
+mod open_record;
 mod operand;
 mod operands;
 mod places;
@@ -43,6 +44,7 @@ mod retarget;
 mod rounding;
 mod scaled;
 mod signs;
+pub(crate) mod staging;
 mod temporaries;
 #[cfg(test)]
 mod tests;
@@ -72,6 +74,7 @@ use descriptor::RecordDescriptor;
 use hashbrown::{HashMap, HashSet};
 use iced_x86::{EncodingKind, InstructionInfo, Register};
 use liveness::Liveness;
+use open_record::OpenRecord;
 use reencodings::Reencodings;
 use shadowgrind_core::shadow::Policy;
 use temporaries::ScratchAllocator;
@@ -145,8 +148,9 @@ pub(crate) struct Mirror {
     /// The recorded operations, by number, and the number of the operation recorded at an address.
     recorded: Vec<RecordDescriptor>,
     recorded_at: HashMap<u64, u32>,
-    /// Most bytes that the block's code so far appends.
+    /// Most bytes of the records that the block's code so far has closed.
     appended_bytes: u64,
+    open_record: OpenRecord,
     /// Guest addresses of instructions that are worth the code of `scaled`, and the numbers under which those count the
     /// digits that they lose.
     hot_sites: HashMap<u64, u16>,
@@ -187,6 +191,7 @@ impl Mirror {
             recorded: Vec::new(),
             recorded_at: HashMap::new(),
             appended_bytes: 0,
+            open_record: OpenRecord::default(),
             hot_sites: HashMap::new(),
             watched: HashMap::new(),
             alone: HashSet::new(),

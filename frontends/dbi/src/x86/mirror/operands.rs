@@ -16,6 +16,8 @@ pub(super) struct Operands {
     /// Number of bytes beyond which each shadow that is in a register is zero, as far as is known.
     pub(super) extents: [u8; MAX_OPERANDS],
     pub(super) count: usize,
+    /// The guest's vector registers that they are in.
+    pub(super) registers: [Option<u8>; MAX_OPERANDS],
 }
 
 impl Operands {
@@ -35,11 +37,13 @@ impl Emitter {
             absent: 0,
             extents: [0; 3],
             count: numbers.len(),
+            registers: [None; 3],
         };
         for (i, &n) in numbers.iter().enumerate() {
             if insn.op_kind(n) == OpKind::Register {
                 let register = insn.op_register(n).number() as u8;
                 operands.x[i] = Place::Reg(register);
+                operands.registers[i] = Some(register);
                 operands.shadows[i] = self.shadow_value(register);
                 operands.extents[i] = self.extent(register);
                 continue;

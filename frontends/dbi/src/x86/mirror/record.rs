@@ -17,7 +17,7 @@ use crate::x86::table::Shape;
 use crate::x86::vector::{At as Address, Mem};
 use iced_x86::{EncodingKind, Instruction, OpKind};
 use shadowgrind_core::format::Format;
-use shadowgrind_core::ops::{MAX_OPERANDS, Op, Reads};
+use shadowgrind_core::ops::{MAX_OPERANDS, Op};
 use shadowgrind_core::step::Sums;
 
 /// Plan of an instruction's record.
@@ -68,8 +68,7 @@ impl Emitter {
             from: plan.from,
             to: plan.to,
             sums: if may_round(at, plan.to) { Sums::Unknown } else { Sums::Plain },
-            absent: 0,
-            reads: Reads::ALL,
+            staged: None,
         };
         let id = self.recorded(recorded);
         // Both are spilled while nothing else is spilled.

@@ -122,6 +122,7 @@ impl Emitter {
             hot.vector(sum.vector(forms::TEST_NOT, [MAGIC, found], Place::Reg(found)).masked(MAGIC));
             hot.vector(sum.vector(forms::XOR, [shadow, shadow], Place::Reg(shadow)).masked(MAGIC));
         }
+        self.forget_results(sum.d);
     }
 
     /// Takes the lanes with a shadow from those in the mask register.

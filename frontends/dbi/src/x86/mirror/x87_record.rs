@@ -21,7 +21,7 @@ use crate::x86::table::X87;
 use crate::x86::vector::Mem;
 use iced_x86::{Instruction, MemorySize};
 use shadowgrind_core::format::Format;
-use shadowgrind_core::ops::{Op, Reads};
+use shadowgrind_core::ops::Op;
 use shadowgrind_core::step::{Predicate, Sums};
 
 /// Bytes of a handle beside what is in a register of the stack.
@@ -150,8 +150,7 @@ impl Emitter {
             from: Format::F80,
             to,
             sums: if may_round(at, to) { Sums::Unknown } else { Sums::Plain },
-            absent: 0,
-            reads: Reads::ALL,
+            staged: None,
             narrow: None,
         }
     }

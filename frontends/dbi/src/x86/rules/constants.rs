@@ -3,6 +3,7 @@
 //! Every constant is there in both formats, 64 bytes long, so that an operand of any length may be taken from it. Where
 //! the pool is, its owner says.
 
+use shadowgrind_core::appended::RESULTS;
 use shadowgrind_core::arith::trace_bits;
 use shadowgrind_core::format::Format;
 use shadowgrind_core::functions::circular;
@@ -200,13 +201,17 @@ impl Constants {
         Mem::rip(self.base + (2 * COUNT * LINE + 8 * index) as u64)
     }
 
-    /// Differences between cells of results with numbers one after the other and the cell of eight bytes that the first one
-    /// has, or its lower half.
-    pub(crate) fn numbering(self, format: Format) -> Mem {
-        let line = usize::from(format == Format::F64);
-        Mem::rip(self.base + (2 * COUNT * LINE + MASK_BYTES + line * LINE) as u64)
+    /// Differences between cells of results with numbers one after the other and the cell of eight bytes that the first one of their
+    /// record has, or its lower half: from that of result `number` of the record on.
+    pub(crate) fn numbering(self, format: Format, number: u16) -> Mem {
+        let table = self.base + (2 * COUNT * LINE + MASK_BYTES) as u64;
+        let (start, bytes) = if format == Format::F32 { (0, 4) } else { (4 * NUMBERS, 8) };
+        Mem::rip(table + start + bytes * u64::from(number))
     }
 }
+
+/// Number of results of a record, and of lanes behind the last one.
+const NUMBERS: u64 = RESULTS as u64 + 16;
 
 /// The bits of a constant in one lane.
 fn lane(constant: Constant, format: Format) -> u64 {
@@ -255,7 +260,7 @@ pub(crate) fn constant_bytes() -> Vec<u8> {
         bytes.extend(((1u64 << count) - 1).to_le_bytes());
     }
     bytes.resize(bytes.len().next_multiple_of(LINE), 0);
-    bytes.extend((0..LINE as u32 / 4).flat_map(|n| (SINGLE_MORE + n).to_le_bytes()));
-    bytes.extend((0..LINE as u64 / 8).flat_map(u64::to_le_bytes));
+    bytes.extend((0..NUMBERS as u32).flat_map(|n| (SINGLE_MORE + n).to_le_bytes()));
+    bytes.extend((0..NUMBERS).flat_map(u64::to_le_bytes));
     bytes
 }
