@@ -127,8 +127,7 @@ impl Kinds {
     }
 
     /// Number of them.
-    #[allow(clippy::len_without_is_empty)]
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.steps.len()
     }
 

@@ -114,8 +114,8 @@ impl Finder {
     /// Hands all records to `each`, in parts, in order. The number after that of the last result.
     pub(super) fn parts(&mut self, records: &Records<'_>, mut each: impl FnMut(Part<'_>)) -> u64 {
         let len = records.bytes.len();
-        self.known.resize_with(records.kinds.len(), Vec::new);
-        self.seen.resize(records.kinds.len(), 0);
+        self.known.resize_with(records.kinds.count(), Vec::new);
+        self.seen.resize(records.kinds.count(), 0);
         // A record seen at 0 was never seen.
         self.from += 1;
         self.walked.clear();

@@ -4,43 +4,26 @@
 
 use std::ops::Range;
 
-/// Words that are looked at together: those of a line of cache.
-const TOGETHER: usize = 8;
-
 /// Iterations so few that it is not worth while to look at them anew.
 const FEW: usize = 16;
 
-/// Words of so many iterations, one after the other.
-#[derive(Clone, Copy)]
-struct Rows<'a> {
-    words: &'a [[u8; 8]],
-    /// Words of an iteration.
-    apart: usize,
-    count: usize,
-}
+/// Iterations that are looked at together: what is known of each word is read and written once for all of them.
+const TOGETHER: usize = 4;
 
-impl Rows<'_> {
-    /// Steps by which `N` words, from number `at` on, advance at first, and the bits by which they ever advance otherwise.
-    #[inline(always)]
-    fn compare<const N: usize>(self, at: usize) -> ([u64; N], [u64; N]) {
-        let row = |n: usize| -> &[[u8; 8]; N] {
-            self.words[n * self.apart + at..].first_chunk().expect("rows are whole")
-        };
-        let [mut before, mut steps, mut strays] = [[0; N]; 3];
-        let (first, second) = (row(0), row(1));
-        for i in 0..N {
-            before[i] = u64::from_le_bytes(second[i]);
-            steps[i] = before[i].wrapping_sub(u64::from_le_bytes(first[i]));
+/// Adds, to the bits by which words ever advance otherwise than by `steps`, those by which they do from each row to the next.
+#[inline(always)]
+fn compare<const N: usize>(rows: [&[[u8; 8]]; N], steps: &[u64], strays: &mut [u64]) {
+    let count = strays.len();
+    let (rows, steps) = (rows.map(|row| &row[..count]), &steps[..count]);
+    for i in 0..count {
+        let mut stray = strays[i];
+        let mut before = u64::from_le_bytes(rows[0][i]);
+        for row in &rows[1..] {
+            let now = u64::from_le_bytes(row[i]);
+            stray |= now.wrapping_sub(before) ^ steps[i];
+            before = now;
         }
-        for n in 2..self.count {
-            let row = row(n);
-            for i in 0..N {
-                let now = u64::from_le_bytes(row[i]);
-                strays[i] |= now.wrapping_sub(before[i]) ^ steps[i];
-                before[i] = now;
-            }
-        }
-        (steps, strays)
+        strays[i] = stray;
     }
 }
 
@@ -69,19 +52,24 @@ impl Words {
             return;
         }
         self.known = start..end;
-        let (words, apart) = (bytes.as_chunks().0, apart / 8);
-        let rows = Rows { words, apart, count };
+        let (words, apart): (&[[u8; 8]], _) = (bytes.as_chunks().0, apart / 8);
+        let row = |n: usize| &words[n * apart..][..apart];
+        let step = |(second, first): (&[u8; 8], &[u8; 8])| {
+            u64::from_le_bytes(*second).wrapping_sub(u64::from_le_bytes(*first))
+        };
         self.steps.clear();
+        self.steps.extend(row(1).iter().zip(row(0)).map(step));
         self.strays.clear();
-        while self.steps.len() + TOGETHER <= apart {
-            let (steps, strays) = rows.compare::<TOGETHER>(self.steps.len());
-            self.steps.extend_from_slice(&steps);
-            self.strays.extend_from_slice(&strays);
+        self.strays.resize(apart, 0);
+        let mut n = 1;
+        while n + TOGETHER < count {
+            let rows: [_; TOGETHER + 1] = std::array::from_fn(|i| row(n + i));
+            compare(rows, &self.steps, &mut self.strays);
+            n += TOGETHER;
         }
-        while self.steps.len() < apart {
-            let ([step], [stray]) = rows.compare::<1>(self.steps.len());
-            self.steps.push(step);
-            self.strays.push(stray);
+        while n + 1 < count {
+            compare([row(n), row(n + 1)], &self.steps, &mut self.strays);
+            n += 1;
         }
     }
 

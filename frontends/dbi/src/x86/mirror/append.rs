@@ -7,6 +7,7 @@
 use super::At;
 use super::arith::lanes_mask;
 use super::operands::{Operands, rest_source};
+use super::staging::StagedOperands;
 use crate::mailbox::Mailbox;
 use crate::x86::asm::{RCX, Rel32};
 use crate::x86::code::{Slot, Spilled};
@@ -15,8 +16,9 @@ use crate::x86::rules::Constants;
 use crate::x86::table::Shape;
 use crate::x86::vector::{Length, Mem, Place, Vector, forms};
 use iced_x86::{EncodingKind, OpKind};
+use shadowgrind_core::appended::Source;
 use shadowgrind_core::format::Format;
-use shadowgrind_core::ops::{Op, Reads};
+use shadowgrind_core::ops::{MAX_OPERANDS, Op, Reads};
 
 /// Mask register of the lanes that have a shadow.
 pub(super) const ACTIVE: u8 = 1;
@@ -75,10 +77,11 @@ impl Emitter {
             [self.another_temporary(), self.another_temporary()]
         };
         self.note_spilled(at.index);
-        let operands = self.stage_operands(job, reads, temps[1]);
-        self.find_active(job, temps);
+        let x = self.stage_floats(job, reads, temps[1]);
+        let (cells, all) = self.stage_shadows(job, temps);
+        self.find_active(job, all, temps[0]);
         self.guest(at);
-        let number = self.stage_result(at, job, reads, operands);
+        let number = self.stage_result(at, job, reads, StagedOperands { cells, x });
         // Lanes of another width: a number that nothing is appended under is no harm beside one that there is.
         let other_lanes = !self.has_upper() && job.formats[0] != job.formats[1];
         let inactive = other_lanes.then(|| self.jump_if_inactive(at, job, temps[0]));
@@ -96,18 +99,16 @@ impl Emitter {
         self.put_numbers(job, temps);
     }
 
-    /// Leaves the lanes that have a shadow in mask register [`ACTIVE`], or without AVX-512 all bits of those that have none in the
-    /// first temporary.
-    fn find_active(&mut self, job: &Append<'_>, temps: [u8; 2]) {
+    /// Leaves the lanes in which a register with all shadows has one in mask register [`ACTIVE`], or without AVX-512 all bits of those in
+    /// which it has none in the first temporary.
+    fn find_active(&mut self, job: &Append<'_>, (mut all, is_low): (u8, bool), first: u8) {
         let ([format, _], width) = (job.formats, job.width());
-        let mut all = self.all_shadows_of(job, temps);
         if self.has_upper() {
             let lanes = lanes_mask(job.lanes).unwrap_or(0);
             let test = Vector::new(forms::TEST, format, length(width), [ACTIVE, all], Place::Reg(all));
             return self.out.hot.vector(test.masked(lanes));
         }
-        let first = temps[0];
-        if width < 16 {
+        if width < 16 && !is_low {
             self.move_low_of(first, all, width);
             all = first;
         }
@@ -133,19 +134,32 @@ impl Emitter {
         inactive
     }
 
-    /// All shadows of the operands, one over the other, in a register.
-    fn all_shadows_of(&mut self, job: &Append<'_>, [first, second]: [u8; 2]) -> u8 {
+    /// Writes down the operands' shadows, and leaves all of them, one over the other, in a register: the places in the record, that
+    /// register, and whether it certainly has nothing above.
+    fn stage_shadows(
+        &mut self,
+        job: &Append<'_>,
+        [first, second]: [u8; 2],
+    ) -> ([Source; MAX_OPERANDS], (u8, bool)) {
         let ([format, _], width) = (job.formats, job.width());
-        let mut all = None;
+        let (mut cells, mut all, mut is_low) = ([Source::Absent; MAX_OPERANDS], None, true);
         for i in job.present() {
             let temporary = if all.is_none() { first } else { second };
             let shadow = match job.operands.shadows[i] {
-                Place::Reg(register) => register,
+                Place::Reg(register) => {
+                    is_low = false;
+                    register
+                }
                 Place::Mem(mem) => {
                     self.out.hot.vector_load(temporary, mem, width);
                     temporary
                 }
             };
+            let missing;
+            (cells[i], missing) = self.place_cells(job, i);
+            if let Some(to) = missing {
+                self.out.hot.vector_store(to, shadow, width);
+            }
             all = Some(match all {
                 None => shadow,
                 Some(before) => {
@@ -155,7 +169,7 @@ impl Emitter {
                 }
             });
         }
-        all.expect("an operand that may have a shadow")
+        (cells, (all.expect("an operand that may have a shadow"), is_low))
     }
 
     /// The low 4 or 8 bytes of a register, in a register that may be the same; the rest becomes zero.

@@ -49,8 +49,8 @@ const SHORT_JMP_BYTES: u8 = 2;
 /// Places of an instruction's operands in the record, as [`Staged`] has them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StagedOperands {
-    cells: [Source; MAX_OPERANDS],
-    x: [u16; MAX_OPERANDS],
+    pub(super) cells: [Source; MAX_OPERANDS],
+    pub(super) x: [u16; MAX_OPERANDS],
 }
 
 impl Emitter {
@@ -96,16 +96,18 @@ impl Emitter {
         hot.jmp_open()
     }
 
-    /// Writes down the operands of an operation: their shadows, and the floats that `reads` asks for.
-    pub(super) fn stage_operands(&mut self, job: &Append<'_>, reads: Reads, temporary: u8) -> StagedOperands {
-        let mut staged = StagedOperands { cells: [Source::Absent; MAX_OPERANDS], x: [0; MAX_OPERANDS] };
-        for i in job.present() {
-            staged.cells[i] = self.stage_cells(job, i, temporary);
-        }
+    /// Writes down the operands' floats that `reads` asks for: their offsets and one more, 0 for others.
+    pub(super) fn stage_floats(
+        &mut self,
+        job: &Append<'_>,
+        reads: Reads,
+        temporary: u8,
+    ) -> [u16; MAX_OPERANDS] {
+        let mut x = [0; MAX_OPERANDS];
         for i in (0..job.operands.count).filter(|&i| reads.operand(i)) {
-            staged.x[i] = 1 + self.stage_float(job, i, temporary);
+            x[i] = 1 + self.stage_float(job, i, temporary);
         }
-        staged
+        x
     }
 
     /// Writes down the result, if `reads` asks for that, and makes the operation part of the record. The place of its first result among the
@@ -148,8 +150,8 @@ impl Emitter {
         number
     }
 
-    /// Place in the record of the shadows of operand `i`, which are written down unless they are there.
-    fn stage_cells(&mut self, job: &Append<'_>, i: usize, temporary: u8) -> Source {
+    /// Place in the record of the shadows of operand `i`, and where they are to be written, unless the record has them.
+    pub(super) fn place_cells(&mut self, job: &Append<'_>, i: usize) -> (Source, Option<Mem>) {
         let (register, width) = (job.operands.registers[i].map(usize::from), job.width());
         let record = &mut self.mirror().open_record;
         let known = register.map_or(Known::default(), |n| record.known[n]);
@@ -157,10 +159,10 @@ impl Emitter {
             && results.format == job.formats[0]
             && results.lanes >= job.lanes
         {
-            return Source::Results(results.number);
+            return (Source::Results(results.number), None);
         }
         if let Some(field) = known.cells.filter(|field| field.bytes >= width) {
-            return Source::Cells(HEAD + field.at);
+            return (Source::Cells(HEAD + field.at), None);
         }
         let field = Field { at: record.cells, bytes: width };
         record.cells += u16::from(width);
@@ -169,8 +171,7 @@ impl Emitter {
             record.known[n].cells = Some(field);
         }
         let to = Mem::rip(self.frame.field(Context::OFFSET_STAGED_CELLS + u32::from(field.at)));
-        self.write_to(to, job.operands.shadows[i], width, temporary);
-        Source::Cells(HEAD + field.at)
+        (Source::Cells(HEAD + field.at), Some(to))
     }
 
     /// Offset, among the floats, of operand `i`, which is written down unless the record has it.
@@ -185,7 +186,14 @@ impl Emitter {
             self.mirror().open_record.known[n].x = Some(field);
         }
         let to = Mem::rip(self.frame.field(Context::OFFSET_STAGED_FLOATS + u32::from(field.at)));
-        self.write_to(to, job.operands.x[i], width, temporary);
+        let x = match job.operands.x[i] {
+            Place::Reg(register) => register,
+            Place::Mem(mem) => {
+                self.out.hot.vector_load(temporary, mem, width);
+                temporary
+            }
+        };
+        self.out.hot.vector_store(to, x, width);
         field.at
     }
 
@@ -196,17 +204,6 @@ impl Emitter {
         record.floats += u16::from(bytes).next_multiple_of(8);
         record.pieces[1].push(field);
         field
-    }
-
-    fn write_to(&mut self, to: Mem, from: Place, width: u8, temporary: u8) {
-        let register = match from {
-            Place::Reg(register) => register,
-            Place::Mem(mem) => {
-                self.out.hot.vector_load(temporary, mem, width);
-                temporary
-            }
-        };
-        self.out.hot.vector_store(to, register, width);
     }
 
     /// The sum of an operation has no shadow where that was said: register `n` is no result of the record any more.
