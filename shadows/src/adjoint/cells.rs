@@ -55,6 +55,9 @@ struct Results {
 /// No column.
 const NONE: u32 = u32::MAX;
 
+/// Most lists of columns that are kept while no loop uses them.
+const MOST_SPARE: usize = 1024;
+
 /// Numbers for which it is known where the loops among them begin.
 const NEAR: u64 = 512;
 
@@ -64,11 +67,15 @@ pub(super) struct Cells<C> {
     others: Pages<C>,
     /// Loops by their first number.
     loops: Vec<Results>,
+    /// For each of them the number after its last one.
+    ends: Vec<u64>,
     /// For each [`NEAR`] numbers, the first loop that does not end before them.
     near: Vec<u32>,
     columns: Vec<Vec<C>>,
     /// Columns that are not used.
     spare: Vec<u32>,
+    /// Lists of columns of loops that are forgotten, with none in them.
+    places: Vec<Box<[u32]>>,
 }
 
 impl<C: Copy + Default> Cells<C> {
@@ -82,7 +89,9 @@ impl<C: Copy + Default> Cells<C> {
             let last = (results.extent.end() - 1) / NEAR;
             near.resize(near.len().max(last as usize + 1), n as u32);
         }
-        Cells { others: Pages::new(), loops, near, columns: Vec::new(), spare: Vec::new() }
+        let ends = loops.iter().map(|results| results.extent.end()).collect();
+        let (columns, spare, places) = (Vec::new(), Vec::new(), Vec::new());
+        Cells { others: Pages::new(), loops, ends, near, columns, spare, places }
     }
 
     /// The loop that a number is of; or the numbers around it that are of none.
@@ -90,21 +99,19 @@ impl<C: Copy + Default> Cells<C> {
     fn find(&self, number: u64) -> Result<usize, Range<u64>> {
         let near = self.near.get((number / NEAR) as usize);
         let mut at = near.map_or(self.loops.len(), |&near| near as usize);
-        while let Some(Results { extent, .. }) = self.loops.get(at)
-            && extent.end() <= number
-        {
+        while self.ends.get(at).is_some_and(|end| *end <= number) {
             at += 1;
         }
         let next = self.loops.get(at).map_or(u64::MAX, |results| results.extent.number);
         if next <= number {
             return Ok(at);
         }
-        Err(at.checked_sub(1).map_or(0, |before| self.loops[before].extent.end())..next)
+        Err(at.checked_sub(1).map_or(0, |before| self.ends[before])..next)
     }
 
     /// Number of a loop, by that of its first result.
     pub(super) fn loop_at(&self, number: u64) -> usize {
-        self.loops.partition_point(|results| results.extent.number < number)
+        self.find(number).expect("it is of a loop")
     }
 
     /// Content of the cell of a statement in no loop.
@@ -198,7 +205,9 @@ impl<C: Copy + Default> Cells<C> {
     fn make(&mut self, of: usize, place: usize) -> &mut [C] {
         let Results { extent, columns } = &mut self.loops[of];
         if columns.is_empty() {
-            *columns = vec![NONE; extent.numbers as usize].into();
+            let numbers = extent.numbers as usize;
+            let spare = self.places.pop_if(|places| places.len() == numbers);
+            *columns = spare.unwrap_or_else(|| vec![NONE; numbers].into());
         }
         let number = self.spare.pop().unwrap_or_else(|| {
             self.columns.push(Vec::new());
@@ -213,8 +222,12 @@ impl<C: Copy + Default> Cells<C> {
 
     /// Forgets the cells of a loop.
     pub(super) fn forget_loop(&mut self, of: usize) {
-        let columns = std::mem::take(&mut self.loops[of].columns);
+        let mut columns = std::mem::take(&mut self.loops[of].columns);
         self.spare.extend(columns.iter().filter(|column| **column != NONE));
+        if self.places.len() < MOST_SPARE {
+            columns.fill(NONE);
+            self.places.push(columns);
+        }
     }
 
     /// Forgets the cells of statements in no loop that are in these pages.
