@@ -13,6 +13,7 @@
 //! Knows neither instructions nor how reports look.
 
 mod abreast;
+mod abreast_plan;
 mod appended;
 mod backward;
 mod budget;

@@ -192,6 +192,12 @@ impl<C: Copy + Default> Cells<C> {
         columns.map(|(place, &column)| (place, &self.columns[column as usize][..]))
     }
 
+    /// The column of a place in a loop, if anything has come to it.
+    pub(super) fn column_at(&self, of: usize, place: usize) -> Option<&[C]> {
+        let column = self.loops[of].columns.get(place).filter(|column| **column != NONE)?;
+        Some(&self.columns[*column as usize])
+    }
+
     /// The column of a place in a loop.
     #[inline(always)]
     fn column(&mut self, of: usize, place: usize) -> &mut [C] {

@@ -4,7 +4,6 @@
 use super::cells::Cells;
 use super::loops::{Loop, Loops, Operand};
 use super::sweep::Flow;
-use std::ops::Range;
 
 /// Columns of operands elsewhere.
 #[derive(Debug, Default)]
@@ -14,11 +13,6 @@ pub(super) struct Elsewhere {
 }
 
 impl Elsewhere {
-    /// There is no column.
-    pub(super) fn clear(&mut self) {
-        self.operands.clear();
-    }
-
     /// Number of columns.
     pub(super) fn len(&self) -> usize {
         self.operands.len()
@@ -33,28 +27,48 @@ impl Elsewhere {
         })
     }
 
-    /// Adds to the cells of a column's operands what has come to them in these iterations: `from` has it, by iteration from 0.
-    #[inline(always)]
-    pub(super) fn hand_on<'a, F: Flow<Cell: 'a>>(
-        &self,
-        column: usize,
-        (loops, head): (&Loops, &Loop),
-        some: &Range<usize>,
-        from: impl Fn(usize) -> &'a F::Cell,
-        cells: &mut Cells<F::Cell>,
-    ) {
-        let operand = &loops.operands_of(head)[self.operands[column]];
-        if operand.is_regular() {
-            let first = operand.regular_number(head, some.start as u64);
-            cells.along(first, operand.step, some.len(), |some, to| {
-                to.iter_mut().zip(some).for_each(|(to, n)| F::merge(to, from(n)));
-            });
-            return;
-        }
-        for n in (0..some.len()).filter(|&n| !F::is_nothing(from(n))) {
-            if let Some(number) = loops.number(head, operand, (some.start + n) as u64) {
-                F::merge(cells.at(number), from(n));
+    /// An operand that a column is of, by number.
+    pub(super) fn operand(&self, column: usize) -> usize {
+        self.operands[column]
+    }
+}
+
+/// Cells that are summed up beside each other.
+const WIDTH: usize = 8;
+
+/// Adds to the cells of an operand, by number, what has come to it in iterations from `start` on.
+pub(super) fn hand_on<F: Flow>(
+    (loops, head, operand): (&Loops, &Loop, usize),
+    start: usize,
+    from: &[F::Cell],
+    cells: &mut Cells<F::Cell>,
+) {
+    let operand = &loops.operands_of(head)[operand];
+    if !operand.is_regular() {
+        for (n, from) in from.iter().enumerate().filter(|(_, from)| !F::is_nothing(from)) {
+            if let Some(number) = loops.number(head, operand, (start + n) as u64) {
+                F::merge(cells.at(number), from);
             }
         }
+        return;
     }
+    let first = operand.regular_number(head, start as u64);
+    if operand.step == 0 {
+        return F::merge(cells.at(first), &sum::<F>(from));
+    }
+    cells.along(first, operand.step, from.len(), |some, to| {
+        to.iter_mut().zip(&from[some]).for_each(|(to, from)| F::merge(to, from));
+    });
+}
+
+/// The sum of some cells.
+fn sum<F: Flow>(cells: &[F::Cell]) -> F::Cell {
+    let (cells, rest) = cells.as_chunks::<WIDTH>();
+    let mut sums = [F::Cell::default(); WIDTH];
+    for cells in cells {
+        (0..WIDTH).for_each(|n| F::merge(&mut sums[n], &cells[n]));
+    }
+    let mut sum = F::Cell::default();
+    sums.iter().chain(rest).for_each(|cell| F::merge(&mut sum, cell));
+    sum
 }

@@ -16,6 +16,9 @@ pub(super) trait Flow {
     /// Amount of it at a statement; nothing by default.
     type Cell: Copy + Default;
 
+    /// True if a partial derivative of 1 hands on what there is as it is.
+    const ONE_IS_ALL: bool = false;
+
     /// Tells whether there is nothing.
     fn is_nothing(cell: &Self::Cell) -> bool;
 
@@ -24,6 +27,20 @@ pub(super) trait Flow {
 
     /// Adds what has come elsewhere.
     fn merge(to: &mut Self::Cell, from: &Self::Cell);
+
+    /// What comes by way of a partial derivative, unless one factor is zero and the other not finite: then nothing, or anything that is
+    /// not finite, also when it is multiplied or added to.
+    #[inline(always)]
+    fn product(partial: f64, from: &Self::Cell) -> Self::Cell {
+        let mut to = Self::Cell::default();
+        Self::add(&mut to, partial, from);
+        to
+    }
+
+    /// Tells whether all that is in cells is finite.
+    fn are_finite(_cells: &[Self::Cell]) -> bool {
+        true
+    }
 
     /// Adds, from the last to the first, what comes to each of many from the one that is `before` further on, by way of its own partial
     /// derivative or of one that is the same for all.
@@ -34,17 +51,24 @@ pub(super) trait Flow {
             Self::add(&mut cells[n - before], partial, &cell);
         }
     }
+}
 
-    /// Adds what comes to each of many by way of its own partial derivative, or of one that is the same for all.
-    fn add_each(to: &mut [Self::Cell], partials: &[f64], from: &[Self::Cell]) {
-        match partials {
-            [partial] => to.iter_mut().zip(from).for_each(|(to, from)| Self::add(to, *partial, from)),
-            partials => {
-                let partials = partials.iter().zip(from);
-                to.iter_mut().zip(partials).for_each(|(to, (partial, from))| Self::add(to, *partial, from));
-            }
-        }
+/// What comes by way of a partial derivative: as [`Flow::product`] has it, or with care so that what is zero contributes nothing.
+#[inline(always)]
+pub(super) fn product<F: Flow, const CAREFUL: bool>(partial: f64, from: &F::Cell) -> F::Cell {
+    if !CAREFUL {
+        return F::product(partial, from);
     }
+    let mut to = F::Cell::default();
+    F::add(&mut to, partial, from);
+    to
+}
+
+/// Reads some partial derivatives in advance: so many streams, each of which is short, are not foreseen by the processor.
+#[inline(always)]
+pub(super) fn fetch(partials: &[f64]) {
+    // A line of a cache has eight of them.
+    std::hint::black_box(partials.iter().step_by(8).fold(0, |all, partial| all | partial.to_bits()));
 }
 
 /// Numbers, so many at once.
@@ -55,6 +79,8 @@ where
     [f64; LANES]: Default,
 {
     type Cell = [f64; LANES];
+
+    const ONE_IS_ALL: bool = true;
 
     #[inline(always)]
     fn is_nothing(cell: &[f64; LANES]) -> bool {
@@ -67,7 +93,12 @@ where
         if partial == 1.0 {
             return Self::merge(to, from);
         }
-        add_some(std::array::from_mut(to), [partial], std::array::from_ref(from));
+        let mut products = Self::product(partial, from);
+        // Without a branch for each.
+        if products.iter().fold(false, |is_undefined, product| is_undefined | product.is_nan()) {
+            define(&mut products, partial, from);
+        }
+        Self::merge(to, &products);
     }
 
     #[inline(always)]
@@ -75,6 +106,21 @@ where
         for n in 0..LANES {
             to[n] += from[n];
         }
+    }
+
+    #[inline(always)]
+    fn product(partial: f64, from: &[f64; LANES]) -> [f64; LANES] {
+        from.map(|from| partial * from)
+    }
+
+    fn are_finite(cells: &[[f64; LANES]]) -> bool {
+        let (cells, rest) = cells.as_flattened().as_chunks::<8>();
+        // Zero times what is finite is zero.
+        let mut zeros = [0.0; 8];
+        for cells in cells {
+            (0..8).for_each(|n| zeros[n] += 0.0 * cells[n]);
+        }
+        zeros.iter().all(|zero| *zero == 0.0) && rest.iter().all(|x| x.is_finite())
     }
 
     #[inline(always)]
@@ -102,71 +148,15 @@ where
             add(&mut cells[n - before], n, &cell);
         }
     }
-
-    #[inline(always)]
-    fn add_each(to: &mut [[f64; LANES]], partials: &[f64], from: &[[f64; LANES]]) {
-        let count = to.len();
-        if let [1.0] = partials {
-            return to.iter_mut().zip(from).for_each(|(to, from)| Self::merge(to, from));
-        }
-        let ((to, last_to), (from, last_from)) = (to.as_chunks_mut::<ABREAST>(), from.as_chunks::<ABREAST>());
-        if let [partial] = partials
-            && count > 1
-        {
-            to.iter_mut().zip(from).for_each(|(to, from)| add_some(to, [*partial; ABREAST], from));
-            last_to.iter_mut().zip(last_from).for_each(|(to, from)| Self::add(to, *partial, from));
-            return;
-        }
-        let (partials, last) = partials.as_chunks();
-        to.iter_mut()
-            .zip(partials)
-            .zip(from)
-            .for_each(|((to, partials), from)| add_some(to, *partials, from));
-        last_to.iter_mut().zip(last).zip(last_from).for_each(|((to, last), from)| Self::add(to, *last, from));
-    }
-}
-
-/// Cells that are added to at once.
-const ABREAST: usize = 8;
-
-/// Adds products, without a branch for each as long as all are numbers.
-#[inline(always)]
-fn add_some<const LANES: usize, const N: usize>(
-    to: &mut [[f64; LANES]; N],
-    partials: [f64; N],
-    from: &[[f64; LANES]; N],
-) {
-    let mut products = [[0.0; LANES]; N];
-    let mut is_undefined = false;
-    for n in 0..N {
-        for lane in 0..LANES {
-            products[n][lane] = partials[n] * from[n][lane];
-            is_undefined |= products[n][lane].is_nan();
-        }
-    }
-    if is_undefined {
-        define(&mut products, partials, from);
-    }
-    for n in 0..N {
-        for lane in 0..LANES {
-            to[n][lane] += products[n][lane];
-        }
-    }
 }
 
 /// Makes products zero that are not numbers because a factor is zero: what is zero contributes nothing, also times infinity.
 #[cold]
 #[inline(never)]
-fn define<const LANES: usize, const N: usize>(
-    products: &mut [[f64; LANES]; N],
-    partials: [f64; N],
-    from: &[[f64; LANES]; N],
-) {
-    for ((products, partial), from) in products.iter_mut().zip(partials).zip(from) {
-        for (product, from) in products.iter_mut().zip(from) {
-            if partial == 0.0 || *from == 0.0 {
-                *product = 0.0;
-            }
+fn define<const LANES: usize>(products: &mut [f64; LANES], partial: f64, from: &[f64; LANES]) {
+    for (product, from) in products.iter_mut().zip(from) {
+        if partial == 0.0 || *from == 0.0 {
+            *product = 0.0;
         }
     }
 }
@@ -282,32 +272,6 @@ fn last_uses(tape: &Tape, keep: impl IntoIterator<Item = u64>) -> io::Result<Vec
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Sums over many cells together are those of each alone, also where products are no numbers.
-    #[test]
-    fn many_cells_get_what_each_would_get() {
-        const SOME: [f64; 7] = [0.0, 1.5, f64::INFINITY, f64::NAN, -2.0, f64::NEG_INFINITY, -0.0];
-        let one = |partial: f64, from: f64| if partial == 0.0 || from == 0.0 { 0.0 } else { partial * from };
-        for count in 0..40 {
-            for plain in [true, false] {
-                let float = |n: usize, more: usize| {
-                    if plain { (n * more) as f64 } else { SOME[(n * more + n / 7) % SOME.len()] }
-                };
-                let from: Vec<[f64; 2]> = (0..count).map(|n| [float(n, 3), float(n, 5)]).collect();
-                let partials: Vec<f64> = (0..count).map(|n| float(n, 1)).collect();
-                for partials in [partials, vec![0.0], vec![f64::INFINITY], vec![0.25], vec![1.0]] {
-                    let mut to = vec![[1.0, 2.0]; count];
-                    Numbers::<2>::add_each(&mut to, &partials, &from);
-                    for (n, to) in to.iter().enumerate() {
-                        let partial = if let [partial] = partials[..] { partial } else { partials[n] };
-                        let expected = [1.0 + one(partial, from[n][0]), 2.0 + one(partial, from[n][1])];
-                        let same = |(a, b): (&f64, f64)| a.total_cmp(&b).is_eq() || a.is_nan() && b.is_nan();
-                        assert!(to.iter().zip(expected).all(same), "{n} of {count}: {to:?}, {expected:?}");
-                    }
-                }
-            }
-        }
-    }
 
     /// Cells that are added to those so many before are so one after the other, from the last to the first.
     #[test]

@@ -1,191 +1,261 @@
 //! Evaluation of loops backwards, iteration by iteration: for those whose results are used in later iterations, so that their statements
 //! cannot be passed abreast.
 //!
-//! Some iterations are evaluated together in a *window*: a row of cells for each of them, and for those before that their operands
-//! reach back to. A row has a cell for each result of its iteration, and one for each operand elsewhere, whose cells are added to
-//! that operand when all rows have been passed. So a term is one addition within a few rows that lie in a near cache. Partial
-//! derivatives are copied to rows first, since their columns are too many streams to be read at once.
+//! Some iterations are evaluated together in a *window*: a row of cells for each of them, and for those after that their results
+//! are used in. A row has a cell for each result of its iteration, and one for each operand elsewhere, whose cells are added to
+//! that operand when all rows have been passed. What comes to a cell is gathered from the cells of a few rows that lie in a near cache.
+//!
+//! As in evaluation [abreast](super::abreast), products are added up without a look at what the factors are, and once more with care
+//! where something comes out that is not finite.
 
 use super::cells::Cells;
-use super::elsewhere::Elsewhere;
+use super::elsewhere::{Elsewhere, hand_on};
 use super::loops::{Loop, Loops};
 use super::places::Place;
-use super::sweep::Flow;
+use super::sweep::{Flow, fetch, product};
 use std::ops::Range;
 
-/// Most iterations in a window, and most bytes of its cells unless so few iterations have more.
+/// Most iterations in a window, and most bytes of its cells and partial derivatives unless so few iterations have more.
 const MOST: usize = 64;
 const FEWEST: usize = 4;
 const MOST_BYTES: usize = 1 << 17;
+/// Most bytes of partial derivatives that are read in advance.
+const MOST_FETCHED: usize = 1 << 18;
+/// Floats in a line of a cache.
+const LINE: usize = 8;
 
-/// A term: the places of its result's and its operand's cells, from the start of the first row that is reached.
-#[derive(Clone, Copy, Debug)]
-struct Step {
-    from: u32,
-    to: u32,
+/// What comes to a cell from another, by way of the partial derivatives by an operand.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Term {
+    /// Place of the other in its row.
+    from: usize,
+    /// Number of rows that it is further on.
+    before: usize,
+    operand: usize,
+    /// True if it is the same as what it comes from.
+    is_same: bool,
 }
 
-/// Cells of some iterations, and the order in which they are added to each other.
-pub(super) struct Window<F: Flow> {
-    /// Rows of [`stride`](Window::stride) cells: those of [`back`](Window::back) iterations before, then those that are evaluated.
-    cells: Vec<F::Cell>,
+/// Sum of terms that is the cell at a place in each row.
+#[derive(Clone, Copy, Debug)]
+struct Sum {
+    to: u32,
+    /// The place after its last term, the first of which comes after those of the sum before.
+    end: u32,
+    /// True if something may have come to it from elsewhere, or if it has no term.
+    is_input: bool,
+}
+
+/// How each cell of a row is made of others.
+#[derive(Debug, Default)]
+pub(super) struct Plan {
+    /// Cells of a row.
     stride: usize,
+    /// Most rows that a term goes back.
     back: usize,
-    /// Most iterations that are evaluated together.
-    most: usize,
-    /// Terms of an iteration, from the last to the first.
-    steps: Vec<Step>,
-    /// The partial derivatives, in a row for each iteration.
-    partials: Vec<f64>,
-    /// Terms whose partial derivative varies, and their operands, by number.
-    varying: Vec<(usize, usize)>,
-    /// Operands elsewhere: a row has a cell for each column of theirs.
+    /// Sums of a row in order.
+    sums: Vec<Sum>,
+    terms: Vec<Term>,
+    /// Partial derivatives of a row.
+    width: usize,
+    /// For each term the place of the cell that it comes from, from the start of the row that it goes to.
+    from: Vec<u32>,
+    /// Terms that go back, and the places of the results that they go to.
+    reaching: Vec<(usize, Term)>,
+    /// Operands elsewhere, the cells of which come after those of the results.
     elsewhere: Elsewhere,
+    /// For each column of them, the place of its cells.
+    columns: Vec<usize>,
+    /// Operands whose partial derivatives are needed, by number.
+    operands: Vec<usize>,
+}
+
+impl Plan {
+    /// Plan for loops with these operands, which are at these places, if something has come to results at `inputs` from elsewhere.
+    pub(super) fn new<F: Flow>(loops: &Loops, head: &Loop, places: &[Place], inputs: &[usize]) -> Plan {
+        let (operands, numbers) = (loops.operands_of(head), head.numbers as usize);
+        let mut plan = Plan::default();
+        let mut gathered = vec![Vec::new(); numbers];
+        for (n, place) in places.iter().enumerate().rev() {
+            let is_same = F::ONE_IS_ALL && *loops.partials(head, &operands[n]) == [1.0];
+            let (to, before) = match *place {
+                Place::Own { place, before } if before < MOST => (place, before),
+                _ => (numbers + plan.elsewhere.column(operands, n), 0),
+            };
+            plan.back = plan.back.max(before);
+            gathered.resize(gathered.len().max(to + 1), Vec::new());
+            gathered[to].push(Term { from: operands[n].place(), before, operand: n, is_same });
+        }
+        plan.stride = gathered.len();
+        // Place of the cell that is that of each.
+        let mut same: Vec<usize> = (0..plan.stride).collect();
+        for to in (0..numbers).rev().chain(numbers..plan.stride) {
+            let terms = &mut gathered[to];
+            terms.iter_mut().for_each(|term| term.from = same[term.from]);
+            let is_far = |place: &Place| matches!(*place, Place::Own { place, before } if place == to && before >= MOST);
+            // What goes far back comes from elsewhere, too.
+            let is_input = inputs.contains(&to) || places.iter().any(is_far);
+            match terms[..] {
+                [Term { from, before: 0, is_same: true, .. }] if !is_input => same[to] = from,
+                _ => {
+                    plan.terms.extend(&*terms);
+                    let (end, is_input) = (plan.terms.len() as u32, is_input || terms.is_empty());
+                    plan.sums.push(Sum { to: to as u32, end, is_input });
+                }
+            }
+        }
+        plan.columns.extend(&same[numbers..]);
+        let own = gathered[..numbers].iter().enumerate();
+        plan.reaching.extend(own.flat_map(|(place, terms)| terms.iter().map(move |term| (place, *term))));
+        plan.reaching.retain(|(_, term)| term.before > 0);
+        // A result from which something goes to an earlier one has come to its place only now.
+        plan.terms.iter_mut().for_each(|term| term.from = same[term.from]);
+        plan.reaching.iter_mut().for_each(|(_, term)| term.from = same[term.from]);
+        let place = |term: &Term| (term.before * plan.stride + term.from) as u32;
+        plan.from.extend(plan.terms.iter().map(place));
+        // An odd number of a cache's lines: otherwise few of its places are used by a column.
+        plan.width = LINE * (plan.terms.len().div_ceil(LINE) | 1);
+        plan.operands.extend(plan.terms.iter().map(|term| term.operand));
+        plan.operands.sort_unstable();
+        plan
+    }
+}
+
+/// Cells of some iterations.
+pub(super) struct Window<F: Flow> {
+    /// Rows of the iterations that are evaluated, then those of as many as are reached back from.
+    cells: Vec<F::Cell>,
+    /// The partial derivatives of terms, in a row for each iteration.
+    partials: Vec<f64>,
+    /// Cells of a column.
+    column: Vec<F::Cell>,
 }
 
 impl<F: Flow> Window<F> {
     pub(super) fn new() -> Self {
-        Window {
-            cells: Vec::new(),
-            stride: 0,
-            back: 0,
-            most: 0,
-            steps: Vec::new(),
-            partials: Vec::new(),
-            varying: Vec::new(),
-            elsewhere: Elsewhere::default(),
-        }
+        Window { cells: Vec::new(), partials: Vec::new(), column: Vec::new() }
     }
 
-    /// Prepares for loops with these operands, which are at these places.
-    pub(super) fn plan(&mut self, loops: &Loops, head: &Loop, places: &[Place]) {
-        let (operands, numbers) = (loops.operands_of(head), head.numbers as usize);
-        self.most = (MOST_BYTES / size_of::<F::Cell>() / numbers).clamp(FEWEST, MOST);
-        self.elsewhere.clear();
-        self.back = 0;
-        let mut columns = Vec::with_capacity(operands.len());
-        for (n, place) in places.iter().enumerate() {
-            columns.push(match *place {
-                Place::Own { before, .. } if before < self.most => {
-                    self.back = self.back.max(before);
-                    None
-                }
-                _ => Some(self.elsewhere.column(operands, n)),
-            });
-        }
-        self.stride = numbers + self.elsewhere.len();
-        let row = |before: usize| (self.back - before) * self.stride;
-        let step = |n: usize| {
-            let to = match (columns[n], places[n]) {
-                (Some(column), _) => row(0) + numbers + column,
-                (None, Place::Own { place, before }) => row(before) + place,
-                (None, _) => unreachable!("an operand elsewhere has a column"),
-            };
-            Step { from: (row(0) + operands[n].place()) as u32, to: to as u32 }
-        };
-        self.steps.clear();
-        self.steps.extend((0..operands.len()).rev().map(step));
-        self.plan_partials(loops, head);
-    }
-
-    /// Fills in the partial derivatives that are the same in all iterations.
-    fn plan_partials(&mut self, loops: &Loops, head: &Loop) {
-        let operands = loops.operands_of(head);
-        self.partials.clear();
-        self.varying.clear();
-        for (at, n) in (0..operands.len()).rev().enumerate() {
-            match loops.partials(head, &operands[n]) {
-                [partial] => self.partials.push(*partial),
-                _ => {
-                    self.partials.push(0.0);
-                    self.varying.push((at, n));
-                }
-            }
-        }
-        let row = self.partials.len();
-        for _ in 1..self.most {
-            self.partials.extend_from_within(..row);
-        }
-    }
-
-    /// Evaluates a loop with the operands that were prepared for, and number `of` among the loops of `cells`.
-    pub(super) fn backward(&mut self, loops: &Loops, head: &Loop, of: usize, cells: &mut Cells<F::Cell>) {
-        let count = head.iterations as usize;
+    /// Evaluates a loop by its plan. It has number `of` among the loops of `cells`.
+    pub(super) fn backward(
+        &mut self,
+        plan: &Plan,
+        (loops, head): (&Loops, &Loop),
+        of: usize,
+        cells: &mut Cells<F::Cell>,
+    ) {
+        let (count, stride) = (head.iterations as usize, plan.stride);
+        let bytes = size_of::<F::Cell>() * stride + size_of::<f64>() * plan.width;
+        let most = (MOST_BYTES / bytes).clamp(FEWEST, MOST).min(count);
         self.cells.clear();
-        self.cells.resize((self.back + self.most.min(count)) * self.stride, F::Cell::default());
+        self.cells.resize((most + plan.back) * stride, F::Cell::default());
+        self.partials.resize(self.partials.len().max(most * plan.width), 0.0);
+        if count * plan.terms.len() * size_of::<f64>() <= MOST_FETCHED {
+            let operands = plan.operands.iter().map(|n| &loops.operands_of(head)[*n]);
+            operands.for_each(|operand| fetch(loops.partials(head, operand)));
+        }
         let mut end = count;
         while end > 0 {
-            let some = end.saturating_sub(self.most)..end;
+            let some = end.saturating_sub(most)..end;
+            let after = some.len() * stride;
+            if end < count {
+                self.cells.copy_within(..plan.back * stride, after);
+            }
             end = some.start;
-            self.read(of, &some, cells);
-            self.copy_partials(loops, head, &some);
-            self.pass(some.len());
-            self.write(loops, head, &some, cells);
-            self.go_back(some.start.min(self.most));
+            self.read(plan, (of, &some), cells);
+            self.copy_partials(plan, (loops, head), &some);
+            self.pass::<false>(plan, some.len());
+            if !F::are_finite(&self.cells[..after]) {
+                self.read(plan, (of, &some), cells);
+                self.pass::<true>(plan, some.len());
+            }
+            self.write(plan, (loops, head), &some, cells);
         }
-        self.write_before(head, cells);
+        self.write_before(plan, (loops, head), cells);
     }
 
-    /// Adds what has come to the results of these iterations from elsewhere.
-    fn read(&mut self, of: usize, some: &Range<usize>, cells: &Cells<F::Cell>) {
-        for (place, column) in cells.columns_of(of) {
-            let to = self.cells[self.back * self.stride..].chunks_exact_mut(self.stride);
-            for (row, cell) in to.zip(&column[some.clone()]) {
-                F::merge(&mut row[place], cell);
+    /// Reads what has come to the results of these iterations from elsewhere.
+    fn read(&mut self, plan: &Plan, (of, some): (usize, &Range<usize>), cells: &Cells<F::Cell>) {
+        for sum in plan.sums.iter().filter(|sum| sum.is_input) {
+            let to = self.cells[sum.to as usize..].iter_mut().step_by(plan.stride).take(some.len());
+            match cells.column_at(of, sum.to as usize) {
+                Some(column) => to.zip(&column[some.clone()]).for_each(|(to, cell)| *to = *cell),
+                None => to.for_each(|to| *to = F::Cell::default()),
             }
         }
     }
 
-    fn copy_partials(&mut self, loops: &Loops, head: &Loop, some: &Range<usize>) {
-        let (operands, row) = (loops.operands_of(head), self.steps.len());
-        for &(at, n) in &self.varying {
-            let column = &loops.partials(head, &operands[n])[some.clone()];
-            let to = self.partials[at..].iter_mut().step_by(row);
-            to.zip(column).for_each(|(to, partial)| *to = *partial);
+    /// Copies partial derivatives to rows, since their columns are too many streams to be read at once.
+    fn copy_partials(&mut self, plan: &Plan, (loops, head): (&Loops, &Loop), some: &Range<usize>) {
+        let operands = loops.operands_of(head);
+        for (at, term) in plan.terms.iter().enumerate() {
+            let to = self.partials[at..].iter_mut().step_by(plan.width).take(some.len());
+            match loops.partials(head, &operands[term.operand]) {
+                // Those are there if the last window of the loop was.
+                [partial] if some.end == head.iterations as usize => to.for_each(|to| *to = *partial),
+                [_] => (),
+                partials => {
+                    let own = some.start + term.before..(some.end + term.before).min(partials.len());
+                    // Beyond the last iteration is nothing that they could be multiplied with.
+                    let own = partials.get(own).unwrap_or_default();
+                    to.zip(own).for_each(|(to, partial)| *to = *partial);
+                }
+            }
         }
     }
 
-    /// Passes the terms of so many iterations, from the last to the first.
-    fn pass(&mut self, count: usize) {
-        let cells = &mut self.cells[..];
-        // The cell that was added to last is often the next one that is read: it need not come back from memory.
-        let mut last = (usize::MAX, F::Cell::default());
+    /// Makes the rows of so many iterations, from the last to the first.
+    fn pass<const CAREFUL: bool>(&mut self, plan: &Plan, count: usize) {
         for n in (0..count).rev() {
-            let first = n * self.stride;
-            let partials = &self.partials[n * self.steps.len()..];
-            for (step, &partial) in self.steps.iter().zip(partials) {
-                let (from, to) = (first + step.from as usize, first + step.to as usize);
-                let cell = if from == last.0 { last.1 } else { cells[from] };
-                F::add(&mut cells[to], partial, &cell);
-                last = (to, cells[to]);
+            // A row, and those after it.
+            let rows = &mut self.cells[n * plan.stride..];
+            let partials = &self.partials[n * plan.width..][..plan.terms.len()];
+            let mut start = 0;
+            for &Sum { to, end, is_input } in &plan.sums {
+                let these = start as usize..end as usize;
+                let mut those = plan.from[these.clone()].iter().zip(&partials[these]);
+                let term =
+                    |(from, partial): (&u32, &f64)| product::<F, CAREFUL>(*partial, &rows[*from as usize]);
+                let mut cell = if is_input {
+                    rows[to as usize]
+                } else {
+                    those.next().map_or_else(F::Cell::default, term)
+                };
+                those.for_each(|those| F::merge(&mut cell, &term(those)));
+                rows[to as usize] = cell;
+                start = end;
             }
         }
     }
 
     /// Adds to operands elsewhere what has come to them in these iterations.
-    fn write(&self, loops: &Loops, head: &Loop, some: &Range<usize>, cells: &mut Cells<F::Cell>) {
-        let rows = &self.cells[self.back * self.stride..];
-        for column in 0..self.elsewhere.len() {
-            let from = |n: usize| &rows[n * self.stride + head.numbers as usize + column];
-            self.elsewhere.hand_on::<F>(column, (loops, head), some, from, cells);
+    fn write(
+        &mut self,
+        plan: &Plan,
+        (loops, head): (&Loops, &Loop),
+        some: &Range<usize>,
+        cells: &mut Cells<F::Cell>,
+    ) {
+        for (column, &place) in plan.columns.iter().enumerate() {
+            self.column.clear();
+            self.column.extend(self.cells[place..].iter().step_by(plan.stride).take(some.len()));
+            let operand = plan.elsewhere.operand(column);
+            hand_on::<F>((loops, head, operand), some.start, &self.column, cells);
         }
     }
 
-    /// Has the rows that were reached back to be the last ones of the `count` that come next.
-    fn go_back(&mut self, count: usize) {
-        let reached = self.back * self.stride;
-        self.cells.copy_within(..reached, count * self.stride);
-        self.cells[..count * self.stride].fill(F::Cell::default());
-    }
-
     /// Adds what has come to results before the first iteration.
-    fn write_before(&self, head: &Loop, cells: &mut Cells<F::Cell>) {
-        let numbers = head.numbers as usize;
-        let first = head.number.wrapping_sub((self.back * numbers) as u64);
-        for (n, row) in self.cells.chunks_exact(self.stride).take(self.back).enumerate() {
-            let results = row[..numbers].iter().enumerate();
-            for (place, cell) in results.filter(|(_, cell)| !F::is_nothing(cell)) {
-                F::merge(cells.at(first.wrapping_add((n * numbers + place) as u64)), cell);
+    fn write_before(&self, plan: &Plan, (loops, head): (&Loops, &Loop), cells: &mut Cells<F::Cell>) {
+        for (place, term) in &plan.reaching {
+            let operand = &loops.operands_of(head)[term.operand];
+            for iteration in 0..term.before.min(head.iterations as usize) {
+                let from = &self.cells[iteration * plan.stride + term.from];
+                if F::is_nothing(from) {
+                    continue;
+                }
+                let before = (term.before - iteration) as u64 * u64::from(head.numbers);
+                let number = head.number.wrapping_sub(before).wrapping_add(*place as u64);
+                F::add(cells.at(number), loops.partial(head, operand, iteration as u64), from);
             }
         }
     }
