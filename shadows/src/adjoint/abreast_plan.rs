@@ -41,7 +41,7 @@ pub(super) struct Plan {
     pub(super) operands: Vec<usize>,
 }
 
-/// What goes from a row to another.
+/// Term that goes from a row to another.
 #[derive(Clone, Copy, Debug)]
 enum Term {
     /// By way of the partial derivatives by an operand, which are perhaps all 1.

@@ -24,7 +24,7 @@ enum Way {
     OneByOne,
 }
 
-/// What is known of an operand.
+/// Facts about an operand.
 struct Known {
     /// Place of the result that it is an operand of.
     result: usize,
@@ -35,7 +35,7 @@ struct Known {
     is_one: bool,
 }
 
-/// What is known of loops that are alike.
+/// Facts about loops that are alike.
 struct Kind {
     /// The first operand of one of them, and how many there are.
     operands: (u32, u32),
@@ -58,7 +58,7 @@ pub(super) struct Room<F: Flow> {
     /// Cells of the results of one iteration, and of that before it.
     own: [Vec<F::Cell>; 2],
     kinds: Vec<Kind>,
-    /// That which was used last, and that to which the last new one went.
+    /// Numbers of the kind that was used last, and of that to which the last new one went.
     last: usize,
     next: usize,
     inputs: Vec<usize>,

@@ -28,7 +28,7 @@ pub(super) trait Flow {
     /// Adds what has come elsewhere.
     fn merge(to: &mut Self::Cell, from: &Self::Cell);
 
-    /// What comes by way of a partial derivative, unless one factor is zero and the other not finite: then nothing, or anything that is
+    /// Product that comes by way of a partial derivative, unless one factor is zero and the other not finite: then nothing, or anything that is
     /// not finite, also when it is multiplied or added to.
     #[inline(always)]
     fn product(partial: f64, from: &Self::Cell) -> Self::Cell {
@@ -53,7 +53,7 @@ pub(super) trait Flow {
     }
 }
 
-/// What comes by way of a partial derivative: as [`Flow::product`] has it, or with care so that what is zero contributes nothing.
+/// Product that comes by way of a partial derivative: as [`Flow::product`] has it, or with care so that what is zero contributes nothing.
 #[inline(always)]
 pub(super) fn product<F: Flow, const CAREFUL: bool>(partial: f64, from: &F::Cell) -> F::Cell {
     if !CAREFUL {

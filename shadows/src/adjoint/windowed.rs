@@ -24,7 +24,7 @@ const MOST_FETCHED: usize = 1 << 18;
 /// Floats in a line of a cache.
 const LINE: usize = 8;
 
-/// What comes to a cell from another, by way of the partial derivatives by an operand.
+/// Term that comes to a cell from another, by way of the partial derivatives by an operand.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Term {
     /// Place of the other in its row.
@@ -46,7 +46,7 @@ struct Sum {
     is_input: bool,
 }
 
-/// How each cell of a row is made of others.
+/// Rule by which each cell of a row is made of others.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
     /// Cells of a row.

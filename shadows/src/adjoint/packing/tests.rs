@@ -143,7 +143,7 @@ fn program(random: &mut Random, kinds: &Kinds, before: u64, first: u64) -> (Vec<
     let (mut bytes, mut ends, mut number) = (Vec::new(), Vec::new(), first);
     for _ in 0..12 {
         let mut some = || -> Vec<usize> {
-            (0..1 + random.below(7)).map(|_| random.below(kinds.len() as u64) as usize).collect()
+            (0..1 + random.below(7)).map(|_| random.below(kinds.count() as u64) as usize).collect()
         };
         let mut body = some();
         let tail = some();
