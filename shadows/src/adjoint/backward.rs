@@ -28,6 +28,7 @@ enum Way {
 struct Known {
     /// Place of the result that it is an operand of.
     result: usize,
+    is_regular: bool,
     place: Place,
     /// The first operand of the same numbers.
     same: usize,
@@ -144,6 +145,7 @@ impl Kind {
         };
         let know = |(n, operand): (usize, &Operand)| Known {
             result: operand.place(),
+            is_regular: operand.is_regular(),
             place: places[n],
             same: operands.iter().position(|other| other.is_same(operand)).unwrap_or(n),
             is_one: F::ONE_IS_ALL && *loops.partials(head, operand) == [1.0],
@@ -170,6 +172,7 @@ impl Kind {
         // Where columns of operands elsewhere begin does not matter.
         operands.iter().zip(&self.known).all(|(operand, known)| {
             known.result == operand.place()
+                && known.is_regular == operand.is_regular()
                 && operand.is_same(&operands[known.same])
                 && known.place == Place::of(head, operand)
                 && (known.place != Place::Elsewhere || may_be_elsewhere(loops, head, operand))

@@ -161,6 +161,11 @@ pub(crate) fn clone(thread: &mut Thread, args: &CloneArgs) -> Answer {
 
 /// A child that shares memory.
 fn share(parent: &mut Thread, args: &CloneArgs) -> Answer {
+    if parent.translator.end_alone() {
+        // Code made so far takes it that nobody else sees memory. It goes before the parent runs any of it.
+        parent.process.changes.forget_code();
+        parent.mailbox.request();
+    }
     let made = adopt(parent).or_else(|| make(parent.process, &parent.descriptors));
     let Some(child) = made else { return fail(libc::EAGAIN) };
     prepare(parent, child, args);
@@ -268,7 +273,10 @@ pub(crate) fn new_thread(
     context.fsgsbase = u64::from(process.options.fsgsbase && has_fsgsbase());
     let client_state = process.client.thread_state(context, mailbox);
     let mirror = process.client.annotator((process.vdso.start, process.vdso.end));
-    let translator = Translator::new(&cache, thread::limits(process), process.options.hot_after, mirror);
+    let mut translator = Translator::new(&cache, thread::limits(process), process.options.hot_after, mirror);
+    if process.threads.count() == 0 {
+        translator.begin_alone();
+    }
     let actions = Arc::new(Actions::empty());
     mailbox.publish(&actions);
     let handle = Arc::new(Handle::new(context, mailbox, process.changes.latest()));

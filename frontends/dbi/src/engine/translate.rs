@@ -190,6 +190,18 @@ impl Translator {
         }
     }
 
+    /// As long as nothing else is said, no other thread sees what is stored.
+    pub(crate) fn begin_alone(&mut self) {
+        if let Some(mirror) = &mut self.emitter.mirror {
+            mirror.begin_alone();
+        }
+    }
+
+    /// From now on other threads see what is stored. Tells whether code made so far takes it that none does.
+    pub(crate) fn end_alone(&mut self) -> bool {
+        self.emitter.mirror.as_mut().is_some_and(Mirror::end_alone)
+    }
+
     /// Translates the wanted superblock into `cache`; it is to run next, with the registers in `context`.
     pub(crate) fn translate(
         &mut self,

@@ -151,6 +151,10 @@ pub(crate) struct Mirror {
     /// Most bytes of the records that the block's code so far has closed.
     appended_bytes: u64,
     open_record: OpenRecord,
+    /// No other thread sees what is stored.
+    is_alone: bool,
+    /// Instructions of the block, by index, before which records are closed.
+    loop_heads: Vec<usize>,
     /// Guest addresses of instructions that are worth the code of `scaled`, and the numbers under which those count the
     /// digits that they lose.
     hot_sites: HashMap<u64, u16>,
@@ -192,6 +196,8 @@ impl Mirror {
             recorded_at: HashMap::new(),
             appended_bytes: 0,
             open_record: OpenRecord::default(),
+            is_alone: false,
+            loop_heads: Vec::new(),
             hot_sites: HashMap::new(),
             watched: HashMap::new(),
             alone: HashSet::new(),
@@ -214,6 +220,16 @@ impl Mirror {
         self.settings.in_registers = 0;
         self.settings.wide = self.settings.has_avx512;
         self.reencodings = Reencodings::new(EncodingKind::VEX);
+    }
+
+    /// As long as nothing else is said, no other thread sees what is stored.
+    pub(crate) fn begin_alone(&mut self) {
+        self.is_alone = self.settings.appends;
+    }
+
+    /// From now on others see it. Tells whether that is new.
+    pub(crate) fn end_alone(&mut self) -> bool {
+        std::mem::take(&mut self.is_alone)
     }
 
     /// The register that holds the address of the memory operand of the instruction being annotated, if there is one.

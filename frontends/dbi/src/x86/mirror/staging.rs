@@ -2,8 +2,8 @@
 //! look at them.
 //!
 //! A record has the number of its kind, the cells of operands that do not come from the record itself, and floats. Each is
-//! written down once, however many instructions use it. Before an instruction that writes to memory or leads elsewhere,
-//! the record is *closed*: copied to the thread's buffer, unless no cell in it is set. So a number is in no other thread's reach before
+//! written down once, however many instructions use it. Before an instruction that leads elsewhere, or writes to memory that other threads
+//! see, the record is *closed*: copied to the thread's buffer, unless no cell in it is set. So a number is in no other thread's reach before
 //! what stands for it is. On side exits to other code cold code closes it. Where code is left in between for the engine, by a fault or
 //! otherwise, the engine does: code says after each instruction of which kind the record is so far.
 //!
@@ -62,6 +62,7 @@ impl Emitter {
         let mirror = self.mirror();
         mirror.appended_bytes = 0;
         mirror.open_record = OpenRecord::default();
+        mirror.loop_heads = loop_heads(block);
         if self.mode.is_off() || !block.insns.iter().any(|insn| appends(rows::row(&insn.decoded))) {
             return;
         }
@@ -241,7 +242,7 @@ impl Emitter {
             return;
         }
         let (insn, flow) = (&at.insn().decoded, at.insn().flow);
-        let is_full = record.is_full();
+        let is_full = record.is_full() || self.mirror().loop_heads.contains(&at.index);
         let goes_on = matches!(
             flow,
             Flow::Straight | Flow::SideExit | Flow::FollowedJump | Flow::FollowedCall | Flow::CertainReturn
@@ -249,14 +250,16 @@ impl Emitter {
         let closes = is_full
             || !goes_on
             || flow == Flow::Straight
-                && (matches!(rows::row(insn), Row::X87(_) | Row::State(..)) || self.writes_any_memory(insn));
+                && (matches!(rows::row(insn), Row::X87(_) | Row::State(..)) || self.shows_others(insn));
         if closes {
             self.close_record(at.index);
         }
     }
 
-    fn writes_any_memory(&mut self, insn: &Instruction) -> bool {
-        self.facts.info(insn).used_memory().iter().any(|used| is_write(used.access()))
+    /// Tells whether other threads may see what the instruction stores.
+    fn shows_others(&mut self, insn: &Instruction) -> bool {
+        !self.mirror().is_alone
+            && self.facts.info(insn).used_memory().iter().any(|used| is_write(used.access()))
     }
 
     /// Appends the record that is being written, if there is one, before instruction `index`.
@@ -395,6 +398,15 @@ impl Closing<'_> {
         code.vector(Vector::unary(forms::SIGNS, Format::F64, length, RCX, Place::Reg(all)));
         code.add_rcx(1 - (1 << (bytes / 8)));
     }
+}
+
+/// Instructions of a block, by index, that it leads back to: where a loop begins in it. Records do not reach over these, so that
+/// what the first turn appends is what the others do.
+fn loop_heads(block: &Superblock) -> Vec<usize> {
+    let branches = block.insns.iter().filter(|insn| matches!(insn.flow, Flow::SideExit | Flow::Ends));
+    let targets = branches.map(|insn| insn.decoded.near_branch_target()).filter(|&target| target != 0);
+    let head = |target| block.insns.iter().position(|insn| insn.pc() == target);
+    targets.filter_map(head).filter(|&index| index > 0).collect()
 }
 
 /// The registers that a move of whole registers is to and from, and their bytes.
