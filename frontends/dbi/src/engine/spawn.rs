@@ -161,7 +161,8 @@ pub(crate) fn clone(thread: &mut Thread, args: &CloneArgs) -> Answer {
 
 /// A child that shares memory.
 fn share(parent: &mut Thread, args: &CloneArgs) -> Answer {
-    if parent.translator.end_alone() {
+    // One that waits for its child sees nothing meanwhile.
+    if !args.has(libc::CLONE_VFORK) && parent.translator.end_alone() {
         // Code made so far takes it that nobody else sees memory. It goes before the parent runs any of it.
         parent.process.changes.forget_code();
         parent.mailbox.request();
