@@ -1,5 +1,5 @@
 // Derivatives of floats that are in registers, just computed, when code is left in the middle: by a fault whose handler computes as
-// well, by a branch, and by a load of bits that have a derivative into a general register.
+// well, by a branch, and by a load of bits that have a derivative into a general register; and of floats of two formats in one loop.
 #include "check.h"
 #include <signal.h>
 #include <sys/mman.h>
@@ -78,6 +78,28 @@ static real over_a_word(real x)
     return t + copy.x;
 }
 
+/* Floats of four and of eight bytes in one loop, at addresses that advance. */
+static real mixed(real x)
+{
+    static float narrow[64];
+    static double wide_ones[64];
+    for (int i = 0; i < 64; i++) {
+        narrow[i] = (float)(x * i);
+        wide_ones[i] = (double)x * (i + 1);
+    }
+    double sum = 0;
+    for (int i = 0; i < 64; i++) sum += (double)narrow[i] * 3 + wide_ones[63 - i] * (i + 1);
+    return (real)sum;
+}
+
+/* Its derivative. */
+static wide mixed_slope(void)
+{
+    wide sum = 0;
+    for (int i = 0; i < 64; i++) sum += 3 * i + (64 - i) * (i + 1);
+    return sum;
+}
+
 static real branches(real x, int n)
 {
     real t = x;
@@ -109,6 +131,7 @@ static void checks(void)
         AT("word", over_a_word(x), 3 * w * w + 1, 0.5, -1.25, 3);
         AT("odd", over_branches(x, 3), slope(w, 3), 0.5, -1.25);
         AT("left", over_branches(x, 9), slope(w, 9), 0.5, -1.25);
+        AT("mixed^", mixed(x), mixed_slope(), 0.5, -1.25);
         AT("whole", branches(x, 5), slope(w, 5), 0.5, -1.25);
     }
 }

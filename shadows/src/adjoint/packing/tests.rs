@@ -91,16 +91,16 @@ impl Cells {
     }
 }
 
-/// An operation after `before`, in the same record, if there is one.
-fn step(random: &mut Random, op: Op, before: Option<(u32, &Step)>) -> Step {
+/// An operation after `before`, in the same record, if there is one, and so many bytes of cells; and how many there are then.
+fn step(random: &mut Random, op: Op, before: Option<(u32, &Step)>, mut cell_bytes: u16) -> (Step, u16) {
     let lanes = 1 << random.below(3);
     let from = if op == Op::Narrow || random.below(3) > 0 { Format::F64 } else { Format::F32 };
     let to = if op == Op::Narrow { Format::F32 } else { from };
     let absent = if op.arity() == 1 { 0 } else { random.below(4).saturating_sub(2) };
-    let (mut bytes, mut number) = ([0; 2], 0);
+    let (mut float_bytes, mut number) = (0, 0);
     let mut own = None;
     if let Some((_, Step { part, bytes: so_far, .. })) = before {
-        (bytes, number) = (*so_far, part.number + u16::from(part.lanes));
+        (float_bytes, number) = (so_far[1], part.number + u16::from(part.lanes));
         own = Some(part.number).filter(|_| part.operation.to == from && part.lanes >= lanes);
     }
     let length = |format: Format| u16::from(lanes) * format.bytes() as u16;
@@ -109,30 +109,36 @@ fn step(random: &mut Random, op: Op, before: Option<(u32, &Step)>) -> Step {
     for i in (0..op.arity()).filter(|i| absent >> i & 1 == 0) {
         cells[i] = match own.filter(|_| random.below(2) == 0) {
             Some(first) => Source::Results(first),
-            None => Source::Cells(HEAD + bytes[0]),
+            None => {
+                let at = cell_bytes.next_multiple_of(length(from).min(8));
+                cell_bytes = at + length(from);
+                Source::Cells(HEAD + at)
+            }
         };
-        bytes[0] += if let Source::Cells(_) = cells[i] { length(from) } else { 0 };
     }
     let mut float = |is_read: bool, format: Format| {
-        let at = bytes[1];
-        bytes[1] += if is_read { length(format).next_multiple_of(8) } else { 0 };
+        let at = float_bytes;
+        float_bytes += if is_read { length(format).next_multiple_of(8) } else { 0 };
         if is_read { 1 + at } else { 0 }
     };
     (0..op.arity()).for_each(|i| x[i] = float(reads.operand(i), from));
     let r = float(reads.result(), to);
-    bytes[0] = bytes[0].next_multiple_of(8);
+    let bytes = [cell_bytes.next_multiple_of(8), float_bytes];
     let operation = Operation { site: Site::NONE, op, from, to };
-    Step { before: before.map(|(n, _)| n), part: Part { operation, lanes, number, cells, x, r }, bytes }
+    let part = Part { operation, lanes, number, cells, x, r };
+    (Step { before: before.map(|(n, _)| n), part, bytes }, cell_bytes)
 }
 
 fn kinds(random: &mut Random) -> Kinds {
     let ops = [Op::Add, Op::Sub, Op::Mul, Op::Div, Op::Sqrt, Op::Min, Op::Fmadd, Op::Fnmadd, Op::Narrow];
     let mut kinds = Kinds::default();
-    let mut last: Option<Step> = None;
+    let mut last: Option<(Step, u16)> = None;
     for (n, &op) in ops.iter().cycle().take(36).enumerate() {
-        let before = last.as_ref().filter(|_| random.below(3) > 0).map(|step| (n as u32 - 1, step));
-        let next = step(random, op, before);
-        kinds.learn(next);
+        let last_one = last.as_ref().filter(|_| random.below(3) > 0);
+        let (before, cell_bytes) =
+            (last_one.map(|(step, _)| (n as u32 - 1, step)), last_one.map_or(0, |last| last.1));
+        let next = step(random, op, before, cell_bytes);
+        kinds.learn(next.0);
         last = Some(next);
     }
     kinds

@@ -76,6 +76,7 @@ impl Words {
     /// The constant that the word at an offset in bytes advances by, if it is one.
     #[inline(always)]
     pub(super) fn step(&self, at: usize) -> Option<u64> {
+        debug_assert!(at.is_multiple_of(8), "a whole word");
         (self.strays[at / 8] == 0).then_some(self.steps[at / 8])
     }
 
@@ -83,7 +84,7 @@ impl Words {
     /// one and is `first` in the first of them.
     #[inline(always)]
     pub(super) fn step_of_half(&self, at: usize, first: u64, count: usize) -> Option<u64> {
-        let step = self.step(at)?;
+        let step = self.step(at & !7)?;
         let low = i64::from(step as u32 as i32);
         if at.is_multiple_of(8) {
             return Some(low as u64);

@@ -165,8 +165,9 @@ impl Emitter {
         if let Some(field) = known.cells.filter(|field| field.bytes >= width) {
             return (Source::Cells(HEAD + field.at), None);
         }
-        let field = Field { at: record.cells, bytes: width };
-        record.cells += u16::from(width);
+        // Cells of doubles are whole words: how they advance is found word by word.
+        let field = Field { at: record.cells.next_multiple_of(u16::from(width.min(8))), bytes: width };
+        record.cells = field.at + u16::from(width);
         record.pieces[0].push(field);
         if let Some(n) = register {
             record.known[n].cells = Some(field);
