@@ -87,8 +87,11 @@ static real mixed(real x)
         narrow[i] = (float)(x * i);
         wide_ones[i] = (double)x * (i + 1);
     }
+    static volatile double factor;
+    factor = (double)x;
     double sum = 0;
     for (int i = 0; i < 64; i++) sum += (double)narrow[i] * 3 + wide_ones[63 - i] * (i + 1);
+    for (int i = 0; i < 64; i++) sum += (double)narrow[i] * 5 + factor * (i + 2);
     return (real)sum;
 }
 
@@ -96,7 +99,7 @@ static real mixed(real x)
 static wide mixed_slope(void)
 {
     wide sum = 0;
-    for (int i = 0; i < 64; i++) sum += 3 * i + (64 - i) * (i + 1);
+    for (int i = 0; i < 64; i++) sum += 3 * i + (64 - i) * (i + 1) + 5 * i + i + 2;
     return sum;
 }
 
