@@ -69,6 +69,9 @@ impl Adjoint {
             |place: &Place| kind(place).parts.iter().any(|part| part.operation.to == Format::F32);
         let end = rest.records.number + (rest.count * rest.pattern.numbers) as u64;
         let has_room = end < SINGLES || !rest.pattern.places.iter().any(has_singles);
+        if !whole && let Some(period) = self.packer.usual_period(&rest) {
+            rest = self.repeat_periods(rest, period);
+        }
         self.packer.begin();
         // What goes together is guessed from what has.
         let mut most = if has_room { rest.count } else { 0 };
@@ -80,11 +83,13 @@ impl Adjoint {
                     let Iterations { records, pattern, count } = tried;
                     let period = if whole { None } else { self.packer.period(&tried) };
                     if let Some(period) = period {
-                        let (pattern, count) = (pattern.unrolled(period), count / period);
-                        self.repeat(Iterations { records, pattern: &pattern, count }, true);
-                        rest = rest.after(count * period);
+                        let left = rest.count - count;
+                        rest = self.repeat_periods(tried, period).and(left);
                         self.packer.begin();
                         continue;
+                    }
+                    if whole && !self.packer.is_regular() {
+                        self.packer.forget_period(&tried);
                     }
                     let packer = &self.packer;
                     self.tape.add_loop(|columns| {
@@ -105,6 +110,14 @@ impl Adjoint {
                 }
             }
         }
+    }
+
+    /// Appends so many iterations at a time as one. Those that are left, fewer than a period.
+    fn repeat_periods<'a>(&mut self, iterations: Iterations<'a>, period: usize) -> Iterations<'a> {
+        let Iterations { records, pattern, count } = iterations;
+        let (pattern, count) = (pattern.unrolled(period), count / period);
+        self.repeat(Iterations { records, pattern: &pattern, count }, true);
+        iterations.after(count * period)
     }
 
     #[inline(never)]

@@ -10,6 +10,7 @@ mod words;
 use super::loops::{Loops, NOTHING, Numbers};
 use super::patterns::{Pattern, Place};
 use super::{Active, EXACT, partial};
+use hashbrown::HashMap;
 use shadowgrind_core::appended::{Floats, Kind, Operation, Part, Records, Source as Cells};
 use shadowgrind_core::arith::Host;
 use shadowgrind_core::format::Format;
@@ -66,6 +67,8 @@ pub(super) struct Packer {
     partials: Vec<f64>,
     /// Partials by operation.
     rows: Vec<Option<Partly>>,
+    /// Periods that were found last, by the kind of the first record.
+    periods: HashMap<usize, usize>,
 }
 
 /// Iterations of a pattern, one after the other from the start of the records.
@@ -102,6 +105,11 @@ impl<'a> Iterations<'a> {
     /// So many of them.
     pub(super) fn first(self, count: usize) -> Self {
         Iterations { count, ..self }
+    }
+
+    /// So many more of them.
+    pub(super) fn and(self, more: usize) -> Self {
+        Iterations { count: self.count + more, ..self }
     }
 
     /// Iterations after so many.
@@ -192,6 +200,14 @@ impl Packer {
             }
             Err(_) => Column::default(),
         }
+    }
+
+    /// Tells whether the numbers of all operands that were looked at advance by constants.
+    pub(super) fn is_regular(&self) -> bool {
+        self.lanes.iter().all(|lane| {
+            let numbers = lane.cells.iter().zip(&lane.numbers);
+            numbers.into_iter().all(|(&cell, numbers)| cell == 0 || numbers.step.is_some())
+        })
     }
 
     /// Other records are looked at from now on.

@@ -2,7 +2,10 @@
 //! which comes so many later. Subscripts that are taken modulo a constant have one, and those of an inner loop between whose
 //! visits nothing is recorded. So many iterations are then one, of a loop whose operands are regular.
 
+use super::super::patterns::Place;
 use super::{Iterations, Packer};
+use shadowgrind_core::appended::Part;
+use shadowgrind_core::ops::MAX_OPERANDS;
 
 /// Fewest iterations of which a period is looked for, and fewest of the periods among them.
 const FEWEST: usize = 16;
@@ -13,9 +16,26 @@ const MOST_BYTES: usize = 1 << 14;
 
 impl Packer {
     /// The period of the iterations that were looked at: a multiple of those of all operands that have one; nothing if none does.
-    pub(in super::super) fn period(&self, iterations: &Iterations<'_>) -> Option<usize> {
-        let longest =
-            (iterations.count / FEWEST_PERIODS).min(MOST_BYTES / iterations.pattern.bytes).min(LONGEST);
+    pub(in super::super) fn period(&mut self, iterations: &Iterations<'_>) -> Option<usize> {
+        let period = self.find_period(iterations)?;
+        self.periods.insert(iterations.pattern.places[0].kind, period);
+        Some(period)
+    }
+
+    /// The period that such iterations had last, if there are enough of them: it need not be looked for.
+    pub(in super::super) fn usual_period(&self, iterations: &Iterations<'_>) -> Option<usize> {
+        let period = *self.periods.get(&iterations.pattern.places[0].kind)?;
+        let is_short = period <= longest(iterations);
+        (iterations.count >= FEWEST && is_short && is_uneven(iterations)).then_some(period)
+    }
+
+    /// Forgets the period of such iterations: they are irregular all the same.
+    pub(in super::super) fn forget_period(&mut self, iterations: &Iterations<'_>) {
+        self.periods.remove(&iterations.pattern.places[0].kind);
+    }
+
+    fn find_period(&self, iterations: &Iterations<'_>) -> Option<usize> {
+        let longest = longest(iterations);
         if iterations.count < FEWEST || longest < 2 {
             return None;
         }
@@ -41,6 +61,25 @@ impl Packer {
         }
         (period > 1).then_some(period)
     }
+}
+
+/// Tells whether the numbers of an operand advance unevenly in some iterations near the start, at least sixteen of which there are.
+fn is_uneven(iterations: &Iterations<'_>) -> bool {
+    let apart = iterations.pattern.bytes;
+    let uneven = |place: &Place, part: &Part, i: usize| {
+        let cell = |n: usize| part.cell(&iterations.records.bytes[place.at + n * apart..], i, 0);
+        let step = |n: usize| cell(n + 1).wrapping_sub(cell(n));
+        (2..6).any(|n| step(n) != step(1))
+    };
+    iterations.pattern.places.iter().any(|place| {
+        let parts = &iterations.kind(place).parts;
+        parts.iter().any(|part| (0..MAX_OPERANDS).any(|i| uneven(place, part, i)))
+    })
+}
+
+/// Longest period that these iterations may have.
+fn longest(iterations: &Iterations<'_>) -> usize {
+    (iterations.count / FEWEST_PERIODS).min(MOST_BYTES / iterations.pattern.bytes).min(LONGEST)
 }
 
 /// Tells whether each of `count` cells is as far from that of a period before as the one a period before is.
