@@ -270,8 +270,27 @@ fn last_uses(tape: &Tape, keep: impl IntoIterator<Item = u64>) -> io::Result<Vec
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
+
+    /// Sums of products of words, which are the same in whatever order they are added up.
+    pub(in super::super) struct Words;
+
+    impl Flow for Words {
+        type Cell = u64;
+
+        fn is_nothing(cell: &u64) -> bool {
+            *cell == 0
+        }
+
+        fn add(to: &mut u64, partial: f64, from: &u64) {
+            *to = to.wrapping_add(from.wrapping_mul(partial.to_bits() >> 7 | 1));
+        }
+
+        fn merge(to: &mut u64, from: &u64) {
+            *to = to.wrapping_add(*from);
+        }
+    }
 
     /// Cells that are added to those so many before are so one after the other, from the last to the first.
     #[test]

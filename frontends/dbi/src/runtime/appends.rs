@@ -16,7 +16,6 @@ use crate::x86::mirror::staging::{ALIGNMENT, ROOM, is_full};
 use shadowgrind_core::appended::{Appended, BLOCK, HEAD, Kinds, Operation, Part, Records, Source, Step};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::numbers::{self, SINGLE_MORE};
-use shadowgrind_core::ops::Op;
 use shadowgrind_core::site::Site;
 use std::sync::atomic::Ordering;
 
@@ -150,8 +149,9 @@ pub(super) extern "C" fn append_call(call: &mut FunctionCall, recording: &Record
         call.is_unknown = 1;
         return;
     }
-    let bytes = record_of(call);
-    let length = Step::alone(operation_of(op, format), lanes, op.arity()).record_bytes();
+    let operation = Operation { site: Site::NONE, op, from: format, to: format };
+    let step = Step::alone(operation, lanes, op.arity());
+    let (bytes, length) = (record_of(call, &step), step.record_bytes());
     // SAFETY: the thread's buffer has room for a record here, and nobody looks at it before the position says that it is there.
     unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), at as *mut u8, length) };
     recording.next.store(at + length as u64, Ordering::Release);
@@ -165,16 +165,10 @@ pub(super) extern "C" fn append_call(call: &mut FunctionCall, recording: &Record
     }
 }
 
-/// The operation of a function, wherever it is called.
-fn operation_of(op: Op, format: Format) -> Operation {
-    Operation { site: Site::NONE, op, from: format, to: format }
-}
-
-/// The record of the operation that the call notes.
+/// The record of the operation that the call notes, which is this step alone.
 #[inline]
-fn record_of(call: &FunctionCall) -> [u8; MOST_BYTES] {
+fn record_of(call: &FunctionCall, step: &Step) -> [u8; MOST_BYTES] {
     let Function { op, format, width, .. } = Function::from_bits(call.function as u32);
-    let step = Step::alone(operation_of(op, format), width / format.bytes() as u8, op.arity());
     let mut bytes = [0_u8; MOST_BYTES];
     let kind = call.kinds[call.present as usize];
     bytes[..4].copy_from_slice(&(kind as u32).to_le_bytes());
@@ -182,7 +176,7 @@ fn record_of(call: &FunctionCall) -> [u8; MOST_BYTES] {
         let from = words.iter().flat_map(|word| word.to_le_bytes()).take(width.into());
         bytes[at..].iter_mut().zip(from).for_each(|(to, byte)| *to = byte);
     };
-    let Step { part: Part { cells, x, r, .. }, bytes: [cell_bytes, _], .. } = step;
+    let Step { part: Part { cells, x, r, .. }, bytes: [cell_bytes, _], .. } = *step;
     let float = |at: u16| usize::from(HEAD + cell_bytes + at - 1);
     for (i, operand) in op.operands().iter().enumerate() {
         if operand.integer {

@@ -237,6 +237,15 @@ impl Asm {
         self.raw(&[0xe3, bytes]);
     }
 
+    /// A jump of any distance to what is patched in, taken if rcx is zero.
+    pub(crate) fn jump_if_rcx_is_zero(&mut self) -> Rel32 {
+        const SHORT_JMP: [u8; 2] = [0xeb, 5];
+        // To the far jump, or over it.
+        self.jrcxz_over(SHORT_JMP.len() as u8);
+        self.raw(&SHORT_JMP);
+        self.jmp_open()
+    }
+
     /// `jmp [slot]`.
     pub(crate) fn jmp_slot(&mut self, slot: u64) {
         self.raw(&[0xff, 0x25]);

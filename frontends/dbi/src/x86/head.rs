@@ -9,8 +9,6 @@ use super::superblock::Superblock;
 impl Emitter {
     /// Counts down the word at `runs` and exits when it becomes 0. Keeps the flags.
     pub(super) fn count_run(&mut self, start: u64, runs: u64) {
-        const SHORT_JMP_BYTES: u8 = 2;
-        const JMP_BYTES: u8 = 5;
         let rcx = self.frame.slot(Slot::Rcx);
         let hot_exit = self.again(ExitKind::Hot(start));
         let enough = self.out.cold.here();
@@ -22,9 +20,8 @@ impl Emitter {
         code.load(RCX, runs);
         code.add_rcx(-1);
         code.store(runs, RCX);
-        code.jrcxz_over(SHORT_JMP_BYTES);
-        code.raw(&[0xeb, JMP_BYTES]);
-        code.jmp(enough);
+        let jump = code.jump_if_rcx_is_zero();
+        code.patch(jump, enough);
         code.load(RCX, rcx);
     }
 

@@ -5,6 +5,7 @@ use super::super::cells::Extent;
 use super::super::columns::Columns;
 use super::super::loops::{NOTHING, Numbers as Those};
 use super::super::sweep::Numbers;
+use super::super::sweep::tests::Words;
 use super::*;
 
 /// A loop begins at each multiple of this. Numbers below are of no loop, or of one that is only an operand.
@@ -148,25 +149,6 @@ fn swept<F: Flow>(
 fn is_near(a: f64, b: f64) -> bool {
     // All terms have one sign.
     a == b || a.is_nan() && b.is_nan() || (a - b).abs() <= 1e-12 * a.abs() + 1e-280
-}
-
-/// Sums of products of words, which are the same in whatever order they are added up.
-struct Words;
-
-impl Flow for Words {
-    type Cell = u64;
-
-    fn is_nothing(cell: &u64) -> bool {
-        *cell == 0
-    }
-
-    fn add(to: &mut u64, partial: f64, from: &u64) {
-        *to = to.wrapping_add(from.wrapping_mul(partial.to_bits() >> 7 | 1));
-    }
-
-    fn merge(to: &mut u64, from: &u64) {
-        *to = to.wrapping_add(*from);
-    }
 }
 
 #[test]

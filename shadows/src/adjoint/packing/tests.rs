@@ -2,7 +2,7 @@
 
 use super::super::columns::Columns;
 use super::super::loops::NOTHING;
-use super::super::sweep::{self, Flow};
+use super::super::sweep::{self, tests::Words as Sums};
 use super::super::{Adjoint, Term};
 use shadowgrind_core::appended::{self, Appended, HEAD, Kinds, Operation, Part, Records, Source, Step};
 use shadowgrind_core::format::Format;
@@ -214,25 +214,6 @@ fn statements(adjoint: &Adjoint) -> Vec<(u64, Vec<(u64, u64)>)> {
         adjoint.tape.chunk(chunk, &mut room, look).unwrap();
     }
     all
-}
-
-/// Sums of products of words, which are the same in whatever order they are added up.
-struct Sums;
-
-impl Flow for Sums {
-    type Cell = u64;
-
-    fn is_nothing(cell: &u64) -> bool {
-        *cell == 0
-    }
-
-    fn add(to: &mut u64, partial: f64, from: &u64) {
-        *to = to.wrapping_add(from.wrapping_mul(partial.to_bits() >> 7 | 1));
-    }
-
-    fn merge(to: &mut u64, from: &u64) {
-        *to = to.wrapping_add(*from);
-    }
 }
 
 /// Adjoints that a sweep of `outputs` leaves behind at the inputs: numbers and values.

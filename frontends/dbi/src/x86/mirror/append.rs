@@ -128,7 +128,7 @@ impl Emitter {
         self.note(at.index, spilled);
         self.out.hot.vector(signs);
         self.out.hot.add_rcx(1 - (1 << lanes));
-        let inactive = self.jump_if_rcx_is_zero();
+        let inactive = self.out.hot.jump_if_rcx_is_zero();
         self.out.hot.load(RCX, rcx);
         self.note_spilled(at.index);
         inactive

@@ -38,9 +38,6 @@ const UPPER: [u8; 12] = [31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20];
 const LOWER: [u8; 12] = [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13];
 const MASKS: [u8; 3] = [1, 2, 3];
 
-const JMP_BYTES: u8 = 5;
-const SHORT_JMP_BYTES: u8 = 2;
-
 impl Emitter {
     pub(super) fn call_field(&self, offset: usize) -> u64 {
         self.frame.field(Context::OFFSET_CALL + offset as u32)
@@ -275,9 +272,8 @@ impl Emitter {
         let hot = &mut self.out.hot;
         // lea rcx, [rsp + rcx + 1]
         hot.raw(&[0x48, 0x8d, 0x4c, 0x0c, 0x01]);
-        hot.jrcxz_over(SHORT_JMP_BYTES);
-        hot.raw(&[0xeb, JMP_BYTES]);
-        hot.jmp(own);
+        let jump = hot.jump_if_rcx_is_zero();
+        hot.patch(jump, own);
     }
 }
 

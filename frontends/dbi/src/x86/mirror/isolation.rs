@@ -26,8 +26,6 @@ use crate::x86::table::{Direction, Row};
 use iced_x86::{Instruction, Register};
 
 const JMP_BYTES: u8 = 5;
-const SHORT_JMP: u8 = 0xeb;
-const SHORT_JMP_BYTES: u8 = 2;
 
 fn stores_mxcsr(insn: &Instruction) -> bool {
     rows::row(insn) == Row::Mxcsr(Direction::Save)
@@ -99,9 +97,8 @@ impl Emitter {
         hot.load32(RCX, patience);
         hot.add_ecx(-1);
         hot.store_ecx(patience);
-        hot.jrcxz_over(SHORT_JMP_BYTES);
-        hot.raw(&[SHORT_JMP, JMP_BYTES]);
-        hot.jmp(settled);
+        let jump = hot.jump_if_rcx_is_zero();
+        hot.patch(jump, settled);
         hot.load(RCX, rcx);
     }
 

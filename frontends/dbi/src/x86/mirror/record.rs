@@ -187,12 +187,8 @@ impl Emitter {
         self.put_back_in_passing();
         self.stub(ExitKind::Flush(at.insn().decoded.next_ip()), 0);
         encode::low_bits_to_rcx(&mut self.out.hot, pointer);
-        // To the far jump, or over it.
-        const SHORT_JMP_BYTES: u8 = 2;
-        const JMP_BYTES: u8 = 5;
-        self.out.hot.jrcxz_over(SHORT_JMP_BYTES);
-        self.out.hot.raw(&[0xeb, JMP_BYTES]);
-        self.out.hot.jmp(full);
+        let jump = self.out.hot.jump_if_rcx_is_zero();
+        self.out.hot.patch(jump, full);
         if pointer != RCX {
             self.out.hot.load(RCX, rcx);
         }

@@ -20,7 +20,7 @@ use super::temporaries::UPPER;
 use crate::context::Context;
 use crate::mailbox::Mailbox;
 use crate::x86::access::is_write;
-use crate::x86::asm::{Asm, RCX, Rel32};
+use crate::x86::asm::{Asm, RCX};
 use crate::x86::code::{ExitKind, Frame, Slot, Spilled};
 use crate::x86::emit::Emitter;
 use crate::x86::rows;
@@ -43,9 +43,6 @@ pub(crate) const fn is_full(position: u64) -> bool {
     position >> 16 & 0xff == 0
 }
 
-const JMP_BYTES: u8 = 5;
-const SHORT_JMP_BYTES: u8 = 2;
-
 /// Places of an instruction's operands in the record, as [`Staged`] has them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StagedOperands {
@@ -62,10 +59,11 @@ impl Emitter {
         let mirror = self.mirror();
         mirror.appended_bytes = 0;
         mirror.open_record = OpenRecord::default();
-        mirror.loop_heads = loop_heads(block);
+        mirror.loop_heads.clear();
         if self.mode.is_off() || !block.insns.iter().any(|insn| appends(rows::row(&insn.decoded))) {
             return;
         }
+        self.mirror().loop_heads.extend(loop_heads(block));
         let rcx = self.frame.slot(Slot::Rcx);
         let position = Mem::rip(self.frame.field(Mailbox::OFFSET_RECORD));
         let full = self.out.cold.here();
@@ -75,10 +73,8 @@ impl Emitter {
         self.note(0, Spilled { rcx: true, ..Spilled::default() });
         let hot = &mut self.out.hot;
         encode::load_rcx(hot, position.plus(2), 1);
-        // To the far jump, or over it.
-        hot.jrcxz_over(SHORT_JMP_BYTES);
-        hot.raw(&[0xeb, JMP_BYTES]);
-        hot.jmp(full);
+        let jump = hot.jump_if_rcx_is_zero();
+        hot.patch(jump, full);
         hot.load(RCX, rcx);
     }
 
@@ -86,15 +82,6 @@ impl Emitter {
     pub(super) fn takes_room(&mut self) -> bool {
         let mirror = self.mirror();
         mirror.open_record.has_room(mirror.appended_bytes)
-    }
-
-    /// Jumps to what is patched in if rcx is zero.
-    pub(super) fn jump_if_rcx_is_zero(&mut self) -> Rel32 {
-        let hot = &mut self.out.hot;
-        // To the far jump, or over it.
-        hot.jrcxz_over(SHORT_JMP_BYTES);
-        hot.raw(&[0xeb, JMP_BYTES]);
-        hot.jmp_open()
     }
 
     /// Writes down the operands' floats that `reads` asks for: their offsets and one more, 0 for others.
@@ -243,12 +230,12 @@ impl Emitter {
             return;
         }
         let (insn, flow) = (&at.insn().decoded, at.insn().flow);
-        let is_full = record.is_full() || self.mirror().loop_heads.contains(&at.index);
+        let ends_here = record.is_full() || self.mirror().loop_heads.contains(&at.index);
         let goes_on = matches!(
             flow,
             Flow::Straight | Flow::SideExit | Flow::FollowedJump | Flow::FollowedCall | Flow::CertainReturn
         );
-        let closes = is_full
+        let closes = ends_here
             || !goes_on
             || flow == Flow::Straight
                 && (matches!(rows::row(insn), Row::X87(_) | Row::State(..)) || self.shows_others(insn));
@@ -368,10 +355,7 @@ impl Closing<'_> {
             }
         }
         self.test(code, widest);
-        // To the far jump, or over it.
-        code.jrcxz_over(SHORT_JMP_BYTES);
-        code.raw(&[0xeb, JMP_BYTES]);
-        let inactive = code.jmp_open();
+        let inactive = code.jump_if_rcx_is_zero();
         code.load(RCX, position);
         encode::store_imm32(code, in_record(RCX, 0), record.last.expect("something was written"));
         for &Field { at, bytes } in &record.pieces[1] {
@@ -403,11 +387,11 @@ impl Closing<'_> {
 
 /// Instructions of a block, by index, that it leads back to: where a loop begins in it. Records do not reach over these, so that
 /// what the first turn appends is what the others do.
-fn loop_heads(block: &Superblock) -> Vec<usize> {
+fn loop_heads(block: &Superblock) -> impl Iterator<Item = usize> + '_ {
     let branches = block.insns.iter().filter(|insn| matches!(insn.flow, Flow::SideExit | Flow::Ends));
     let targets = branches.map(|insn| insn.decoded.near_branch_target()).filter(|&target| target != 0);
-    let head = |target| block.insns.iter().position(|insn| insn.pc() == target);
-    targets.filter_map(head).filter(|&index| index > 0).collect()
+    let head = move |target| block.insns.iter().position(|insn| insn.pc() == target);
+    targets.filter_map(head).filter(|&index| index > 0)
 }
 
 /// The registers that a move of whole registers is to and from, and their bytes.
