@@ -154,7 +154,7 @@ fn conditional_move(build: &mut Build<'_>) -> Result<(), Why> {
 }
 
 /// The processor's number for the condition of a conditional move.
-fn condition(insn: &Instruction) -> u8 {
+pub(crate) fn condition(insn: &Instruction) -> u8 {
     // iced counts them as the processor does, after one that stands for none.
     (insn.condition_code() as u8).checked_sub(1).expect("a conditional move")
 }

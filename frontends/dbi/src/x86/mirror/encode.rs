@@ -196,6 +196,17 @@ pub(super) fn load(code: &mut Asm, reg: Gpr, mem: Mem, bytes: usize) {
     memory(code, &[0x8b], reg, mem, bytes, 0);
 }
 
+/// Loads 4 or 8 bytes into `reg` if the flags are so, by the processor's number for the `condition`; otherwise it stays, but for what
+/// is above 4 bytes.
+pub(super) fn load_if(code: &mut Asm, condition: u8, reg: Gpr, mem: Mem, bytes: usize) {
+    memory(code, &[0x0f, 0x40 | condition], reg, mem, bytes, 0);
+}
+
+/// `bswap reg`, of 4 or 8 bytes.
+pub(super) fn reverse(code: &mut Asm, reg: Gpr, bytes: usize) {
+    code.raw(&[prefix(0, reg, bytes), 0x0f, 0xc8 | reg & 7]);
+}
+
 /// An instruction of x87 on memory; `digit` is where others name a register.
 pub(super) fn x87(code: &mut Asm, opcode: u8, digit: u8, mem: Mem) {
     memory(code, &[opcode], digit, mem, 4, 0);

@@ -4,7 +4,7 @@
 //! the same instruction in a mode with the register's cell if so; a store clears.
 
 use super::At;
-use super::check::{SideExit, Source};
+use super::check::Source;
 use super::encode;
 use super::general_number;
 use super::liveness;
@@ -22,7 +22,7 @@ use iced_x86::{OpKind, Register};
 const RBP: Gpr = 5;
 
 /// Memory at `displacement` from rsp or rbp.
-fn stack(base: Gpr, displacement: i32) -> Mem {
+pub(super) fn stack(base: Gpr, displacement: i32) -> Mem {
     let at = Address::Base { base: Some(base), index: None, displacement };
     Mem { gs: true, fs: false, address32: false, at }
 }
@@ -65,6 +65,8 @@ impl Emitter {
             General::Bits(by) => self.bits(at, Some(by)),
             General::ExtendHalf => self.bits(at, None),
             General::Address => self.computed_address(at),
+            General::Exchange | General::ConditionalMove | General::ByteSwap | General::MoveReversed
+                if self.moved_whole(at, general) => {}
             General::Exchange
             | General::CompareExchange
             | General::CompareExchangeWide
@@ -203,10 +205,7 @@ impl Emitter {
             }
             return;
         }
-        if !self.may_carry(n) {
-            let active = self.mode.with_cells(self.mode.mask() | 1 << n);
-            let active = if at.index == 0 && self.past_hook { active.past_hook() } else { active };
-            self.check_or_exit(at, &[Source::Memory(mem, bytes)], SideExit::Mode(at.insn().pc(), active));
+        if !self.enters_with_cell(at, n, Source::Memory(mem, bytes)) {
             return self.guest(at);
         }
         if whole && bytes >= 4 {
@@ -285,6 +284,9 @@ impl Emitter {
         let insn = &at.insn().decoded;
         let bytes = -insn.stack_pointer_increment();
         if insn.op0_kind() == OpKind::Memory {
+            if bytes == 8 {
+                return self.push_memory(at);
+            }
             let sources: Vec<Source> = self.memory_source(insn).into_iter().collect();
             self.check(at, &sources);
         }
@@ -307,9 +309,11 @@ impl Emitter {
             let register = insn.op0_register();
             return self.load_from(at, register.full_register().number() as Gpr, register, top, bytes);
         }
+        if operand::has_memory(insn) && bytes == 8 {
+            return self.pop_to_memory(at);
+        }
         self.check(at, &[Source::Memory(top, bytes)]);
         self.guest(at);
-        // An operand relative to rsp is addressed with rsp as it is after the pop, here too.
         if operand::has_memory(insn) {
             self.kill_operand(insn);
         }
@@ -348,6 +352,6 @@ fn calculates(by: Option<Integral>) -> bool {
 }
 
 /// A register that the address of `mem` does not need, other than rsp.
-fn other_than(mem: Mem) -> Gpr {
+pub(super) fn other_than(mem: Mem) -> Gpr {
     [0, 2, 3].into_iter().find(|&n| !mem.uses(n)).unwrap_or(RCX)
 }

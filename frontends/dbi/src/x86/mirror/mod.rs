@@ -30,6 +30,7 @@ mod liveness;
 mod logic;
 mod logic_vex;
 mod masked;
+mod moved;
 mod open_record;
 mod operand;
 mod operands;
