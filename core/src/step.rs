@@ -108,6 +108,8 @@ pub enum Bitwise {
     Difference,
     /// The product as integers.
     Product,
+    /// Bits of both operands, shifted as one number.
+    Funnel,
     /// Disjunction, shifts: put together, scale.
     Other,
 }

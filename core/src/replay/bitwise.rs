@@ -303,7 +303,8 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         }
         let joins = matches!(by, Bitwise::Other | Bitwise::Sum) && x[0] != x[1];
         let whole = self.bits(format, r);
-        if joins && let Some(shadow) = self.put_together(x, whole, format) {
+        let may_restore = joins || by == Bitwise::Funnel;
+        if may_restore && let Some(shadow) = self.put_together(x, whole, format) {
             return self.cells.set(self.location(r.place), format, whole, Some(shadow));
         }
         if joins && format == Format::F64 && self.is_assembled(x, r) {

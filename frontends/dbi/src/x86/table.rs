@@ -223,6 +223,7 @@ impl Integral {
             Integral::Add | Integral::AddCarry | Integral::Increment => Bitwise::Sum,
             Integral::Subtract | Integral::SubtractBorrow | Integral::Decrement => Bitwise::Difference,
             Integral::Multiply => Bitwise::Product,
+            by if by.shifts_two() => Bitwise::Funnel,
             _ => Bitwise::Other,
         }
     }
@@ -235,6 +236,11 @@ impl Integral {
     /// Tells whether it shifts one operand, all of it by one count.
     pub(crate) fn shifts(self) -> bool {
         matches!(self, Integral::ShiftLeft | Integral::ShiftRight | Integral::ShiftRightSigned)
+    }
+
+    /// Tells whether the carry flag is one of its operands.
+    pub(crate) fn takes_carry(self) -> bool {
+        matches!(self, Integral::AddCarry | Integral::SubtractBorrow)
     }
 
     /// Tells whether it shifts two operands as one, by a count.

@@ -365,10 +365,10 @@ fn address(build: &mut Build<'_>) -> Result<(), Why> {
 
 /// Tells whether the result is zero, or cannot be told from the operands.
 fn never_a_float(build: &Build<'_>, by: Integral) -> bool {
-    use Integral::{Add, And, Decrement, Increment, Or, Subtract, Xor};
+    use Integral::{Add, And, Decrement, Increment, Or, Subtract, SubtractBorrow, Xor};
     let insn = build.insn;
     match by {
-        Xor | Subtract if build.is_register(0) && build.is_register(1) => {
+        Xor | Subtract | SubtractBorrow if build.is_register(0) && build.is_register(1) => {
             insn.op0_register() == insn.op1_register()
         }
         // Of a part of a float, only sign and exponent are changed.

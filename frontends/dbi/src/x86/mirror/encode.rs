@@ -115,6 +115,8 @@ pub(super) fn turn_sign(code: &mut Asm, mem: Mem) {
 pub(super) enum Alu {
     Add = 0,
     Or = 1,
+    AddCarry = 2,
+    SubtractBorrow = 3,
     And = 4,
     Subtract = 5,
     Xor = 6,

@@ -37,9 +37,9 @@ impl Emitter {
             return false;
         }
         let Some(&number) = self.mirror().hot_sites.get(&insn.ip()) else { return false };
-        let Some(fields) = fields(insn).filter(|fields| self.may_load(at, fields)) else { return false };
+        let Some(mut fields) = fields(insn).filter(|fields| self.may_load(at, fields)) else { return false };
         if matches!(fields.does, Does::Turn | Does::TurnBack) && self.mirror().settings.turned == 0 {
-            return false;
+            fields.does = Does::Move;
         }
         let is_whole = match at.block.whole(insn.ip()) {
             None => false,
@@ -59,9 +59,9 @@ impl Emitter {
     fn may_load(&mut self, at: At<'_>, fields: &Fields) -> bool {
         let insn = &at.insn().decoded;
         let result = insn.op0_register().full_register();
-        // A sum that is used as an address is none of a float in memory.
+        // A sum or product that is used as an address is none of a float in memory.
         let is_address = !self.writes_memory(insn)
-            && matches!(fields.does, Does::Add | Does::Subtract)
+            && matches!(fields.does, Does::Add | Does::Subtract | Does::Multiply)
             && liveness::is_no_float(at.block, at.index, result, &mut self.facts);
         fields.loaded.is_none()
             || !is_address && self.mirror().address().is_none() && self.mirror_memory(insn).is_some()

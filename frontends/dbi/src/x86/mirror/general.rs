@@ -338,9 +338,9 @@ impl Emitter {
     }
 }
 
-/// `xor r, r` and its kin.
+/// `xor r, r` and its kin. `sbb r, r` leaves the carry flag in all bits.
 fn clears(insn: &iced_x86::Instruction, by: Integral) -> bool {
-    matches!(by, Integral::Xor | Integral::Subtract)
+    matches!(by, Integral::Xor | Integral::Subtract | Integral::SubtractBorrow)
         && insn.op0_kind() == OpKind::Register
         && insn.op1_kind() == OpKind::Register
         && insn.op0_register() == insn.op1_register()

@@ -39,6 +39,12 @@ pub(super) enum Does {
     MoveBy(Option<Gpr>),
     /// Some in a row are moved to the lowest places, and the others dropped.
     Extract,
+    /// Those that a mask has are moved together, or the lowest ones to where it has some.
+    Gather,
+    /// Bits move, and some of another operand come in.
+    Funnel,
+    /// They are multiplied by another operand.
+    Multiply,
     /// One bit is another, or those from some number on are none.
     Change,
     /// A double is turned, and turned back.
@@ -74,6 +80,8 @@ pub(super) struct Fields {
     pub(super) loaded: Option<Loaded>,
     /// A register that it names besides.
     count: Option<Gpr>,
+    /// The carry flag is added, or taken off, as well.
+    pub(super) takes_carry: bool,
 }
 
 /// Tells whether `insn` is one that may be annotated so.
@@ -157,7 +165,8 @@ impl Operands<'_> {
     /// Fields of operand `first`, and `other`, from which operand 0 is made.
     fn fields(&self, does: Does, first: u32, other: Other, count: Option<Gpr>) -> Option<Fields> {
         let (first, to) = (self.place(first)?, self.place(0)?);
-        Some(Fields { does, first, other, to, bytes: self.bytes, loaded: self.loaded, count })
+        let (bytes, loaded) = (self.bytes, self.loaded);
+        Some(Fields { does, first, other, to, bytes, loaded, count, takes_carry: false })
     }
 }
 
@@ -167,8 +176,16 @@ fn bits(insn: &Instruction, by: Integral) -> Option<Fields> {
         Integral::And => Does::Cut,
         Integral::Or => Does::Join,
         Integral::Xor => Does::Flip,
-        Integral::Add | Integral::Increment => Does::Add,
-        Integral::Subtract | Integral::Decrement => Does::Subtract,
+        Integral::Add | Integral::Increment | Integral::AddCarry => Does::Add,
+        Integral::Subtract | Integral::Decrement | Integral::SubtractBorrow => Does::Subtract,
+        Integral::Multiply if insn.op_count() > 2 => {
+            return operands.fields(Does::Multiply, 1, operands.other(2)?, None);
+        }
+        Integral::Multiply => Does::Multiply,
+        Integral::Extract | Integral::Deposit => {
+            return operands.fields(Does::Gather, 1, operands.other(2)?, None);
+        }
+        _ if by.shifts_two() => return shifted_with(&operands),
         Integral::AndNot => return operands.fields(Does::CutOthers, 2, operands.other(1)?, None),
         Integral::Low => return operands.fields(Does::Change, 1, operands.other(2)?, None),
         Integral::Field => return operands.fields(Does::Extract, 1, Other::None, operands.count(2)),
@@ -182,7 +199,20 @@ fn bits(insn: &Instruction, by: Integral) -> Option<Fields> {
         _ if insn.op_count() != 2 => return None,
         _ => operands.other(1)?,
     };
-    operands.fields(does, 0, other, None)
+    let fields = operands.fields(does, 0, other, None)?;
+    Some(Fields { takes_carry: by.takes_carry(), ..fields })
+}
+
+/// A shift of two operands as one.
+fn shifted_with(operands: &Operands<'_>) -> Option<Fields> {
+    let insn = operands.insn;
+    let count = match insn.op_kind(2) {
+        // By whole bytes, or by none.
+        OpKind::Immediate8 if insn.immediate8().is_multiple_of(8) => return None,
+        OpKind::Immediate8 => None,
+        _ => Some(operands.count(2)?),
+    };
+    operands.fields(Does::Funnel, 0, operands.other(1)?, count)
 }
 
 /// A shift or rotation.
@@ -198,7 +228,7 @@ fn moved(operands: &Operands<'_>, by: Integral) -> Option<Fields> {
         _ => return None,
     };
     if insn.op_kind(last) != OpKind::Immediate8 {
-        let count = operands.count(last).filter(|_| !by.rotates())?;
+        let count = operands.count(last)?;
         let does = Does::MoveBy((shift == Shift::Right).then_some(count));
         return operands.fields(does, first, Other::None, Some(count));
     }
@@ -212,7 +242,7 @@ fn moved(operands: &Operands<'_>, by: Integral) -> Option<Fields> {
         match (shift, bytes, u32::from(count)) {
             (Shift::RotateLeft, 8, TURN) if is_in_place => Does::Turn,
             (Shift::RotateRight, 8, TURN) if is_in_place => Does::TurnBack,
-            _ => return None,
+            _ => Does::Move,
         }
     } else if shift == Shift::Right && u32::from(count) == LIKE_TURN {
         return None;
@@ -239,13 +269,18 @@ fn address(insn: &Instruction) -> Option<Fields> {
         _ if insn.memory_displacement64() != 0 => return None,
         index => Other::Register(number(index, bytes)?),
     };
-    Some(Fields { does: Does::Add, first, other, to, bytes, loaded: None, count: None })
+    let (loaded, count) = (None, None);
+    Some(Fields { does: Does::Add, first, other, to, bytes, loaded, count, takes_carry: false })
 }
 
 impl Fields {
     /// Tells whether anything but leaving it to the engine comes of it.
     fn is_followed(&self) -> bool {
-        if self.other == Other::Register(self.first) || self.count == Some(self.first) {
+        let is_count = |n| self.count == Some(n);
+        if self.other == Other::Register(self.first) || is_count(self.first) {
+            return false;
+        }
+        if matches!(self.other, Other::Register(n) if is_count(n)) {
             return false;
         }
         let Other::Constant(_) = self.other else { return true };
@@ -256,7 +291,7 @@ impl Fields {
             // The tag of a turned double is put in; otherwise bytes may be put beside bytes.
             Does::Join if self.bytes == 8 && bits < 4 => true,
             Does::Join => self.upper_byte(bits) != 0,
-            Does::Add => self.upper_byte(bits) != 0 || self.is_exponent(bits),
+            Does::Add => self.upper_byte(bits) != 0 || self.is_exponent(bits) || self.has_digits_alone(bits),
             _ => true,
         }
     }
@@ -303,9 +338,15 @@ impl Fields {
         bits != 0 && bits >> self.digits() << self.digits() == bits && bits >> (self.width() - 1) == 0
     }
 
+    /// Tells whether there are no bits of sign and exponent.
+    pub(super) fn has_digits_alone(&self, bits: u64) -> bool {
+        bits >> self.digits() == 0
+    }
+
     /// The operands that may be the float.
     pub(super) fn floats(&self) -> impl Iterator<Item = Gpr> + use<> {
-        let commutes = matches!(self.does, Does::Cut | Does::Join | Does::Add | Does::Flip);
+        use Does::{Add, Cut, Flip, Funnel, Gather, Join, Multiply};
+        let commutes = matches!(self.does, Cut | Join | Add | Flip | Gather | Funnel | Multiply);
         let second = match self.other {
             Other::Register(n) if commutes => Some(n),
             _ => None,
@@ -349,11 +390,18 @@ impl Fields {
         Some(match self.does {
             Does::Cut => Alu::And,
             Does::Join => Alu::Or,
+            Does::Add if self.takes_carry => Alu::AddCarry,
             Does::Add => Alu::Add,
+            Does::Subtract if self.takes_carry => Alu::SubtractBorrow,
             Does::Subtract => Alu::Subtract,
             Does::Flip => Alu::Xor,
             _ => return None,
         })
+    }
+
+    /// Tells whether `insn`, of which these are the fields, leaves its operands as they are.
+    pub(super) fn has_source(&self, insn: &Instruction) -> bool {
+        insn.op_count() > 2 && self.does != Does::Funnel || rows::computes_address(insn)
     }
 
     /// `insn`, of which these are the fields, with its result in general register `r`, in which the first operand is if the result
@@ -434,7 +482,7 @@ mod tests {
         assert_eq!(right(51), Some(Does::Move));
         assert_eq!(right(64), None);
         assert_eq!(shift(Code::Sar_rm32_imm8, Register::ECX, 20), Some(Does::DropDigits));
-        assert_eq!(shift(Code::Rol_rm32_imm8, Register::ECX, 3), None);
+        assert_eq!(shift(Code::Rol_rm32_imm8, Register::ECX, 3), Some(Does::Move));
     }
 
     #[test]
@@ -446,6 +494,7 @@ mod tests {
         assert!(by(Code::And_rm32_imm32, 0x007f_ffff));
         assert!(!by(Code::Or_rm32_imm32, 0x12));
         assert!(by(Code::Add_rm32_imm32, 1 << 23));
-        assert!(!by(Code::Add_rm32_imm32, 1));
+        assert!(by(Code::Add_rm32_imm32, 1));
+        assert!(!by(Code::Add_rm32_imm32, 3 << 22));
     }
 }

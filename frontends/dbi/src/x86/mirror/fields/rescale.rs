@@ -7,7 +7,6 @@ use crate::x86::code::Slot;
 use crate::x86::emit::Emitter;
 use crate::x86::far;
 use crate::x86::mirror::encode::{self, ABOVE_OR_EQUAL, Alu, CARRY, EQUAL, NOT_EQUAL, Shift};
-use crate::x86::rows;
 use crate::x86::vector::Mem;
 use iced_x86::Instruction;
 
@@ -217,14 +216,16 @@ impl Emitter {
 
     /// The instruction itself, on registers: its result is in `r` then.
     fn compute(&mut self, of: &Rescaling<'_>, r: Gpr) {
-        let Fields { first, other, bytes, .. } = *of.fields;
+        let Fields { first, other, bytes, takes_carry, .. } = *of.fields;
+        if takes_carry {
+            self.put_flags_back();
+        }
         if let (Some(by), Other::Constant(value)) = (of.fields.alu(), other) {
             // Forms of the accumulator take no other register.
             encode::copy(&mut self.out.cold, r, first, bytes);
             return encode::alu_constant(&mut self.out.cold, by, r, value, bytes);
         }
-        let has_source = of.insn.op_count() > 2 || rows::computes_address(of.insn);
-        if !has_source {
+        if !of.fields.has_source(of.insn) {
             encode::copy(&mut self.out.cold, r, first, bytes);
         }
         let made = of.fields.on_registers(of.insn, r);
@@ -254,9 +255,18 @@ impl Emitter {
                 self.moved_by(of, free, to_right, &mut ways);
                 return ways;
             }
+            Does::Multiply | Does::Funnel => {
+                if does == Does::Multiply {
+                    self.exit_if_one(of, &mut ways);
+                } else {
+                    self.exit_or_clear_unshifted(of, free, &mut ways);
+                }
+                self.moved(of, free, &mut ways);
+                return ways;
+            }
             Does::Extract => self.extracted(of, free, &mut ways),
             Does::Change => self.exit_if_zero(of, b, &mut ways),
-            Does::Cut | Does::CutOthers if self.cuts_all(of, free, &mut ways) => return ways,
+            Does::Cut | Does::CutOthers | Does::Gather if self.cuts_all(of, free, &mut ways) => return ways,
             Does::Join | Does::Add => self.leave_bytes(of, free, &mut ways),
             Does::Flip => {
                 let done = self.flipped(of, free, &mut ways);
@@ -310,7 +320,12 @@ impl Emitter {
             encode::alu_constant(cold, Alu::Xor, b, -1, bytes);
         }
         encode::shift(cold, Shift::Left, b, of.upper(), bytes);
-        let cleared = if of.is_whole { &mut ways.exits } else { &mut ways.clear };
+        let cleared = match of.fields.does {
+            // What has been moved has other digits.
+            Does::Gather => &mut ways.lost,
+            _ if of.is_whole => &mut ways.exits,
+            _ => &mut ways.clear,
+        };
         cleared.push(cold.jcc_open(EQUAL));
         false
     }
@@ -319,18 +334,24 @@ impl Emitter {
     /// is for the exponent alone of a float that has one.
     fn leave_bytes(&mut self, of: &Rescaling<'_>, Free { b, .. }: Free, ways: &mut Ways) {
         let (bytes, width) = (of.fields.bytes, of.fields.width());
-        let mut both = None;
+        let mut both = Vec::new();
         let cold = &mut self.out.cold;
         match of.other() {
             Some(other) => {
                 encode::copy(cold, b, other, bytes);
                 encode::shift(cold, Shift::Right, b, width - 8, bytes);
-                both = Some(cold.jcc_open(NOT_EQUAL));
+                both.push(cold.jcc_open(NOT_EQUAL));
                 encode::copy(cold, b, other, bytes);
+                if of.fields.does == Does::Add {
+                    encode::shift(cold, Shift::Right, b, of.fields.digits(), bytes);
+                    both.push(cold.jcc_open(EQUAL));
+                    encode::copy(cold, b, other, bytes);
+                }
                 encode::shift(cold, Shift::Left, b, of.upper(), bytes);
                 ways.exits.push(cold.jcc_open(NOT_EQUAL));
             }
             None if of.fields.upper_byte(of.fields.constant()) != 0 => return,
+            None if of.fields.does == Does::Add && of.fields.has_digits_alone(of.fields.constant()) => return,
             None => {}
         }
         self.exponent(of, of.float, b);
@@ -379,15 +400,17 @@ impl Emitter {
         let Free { r, b, c } = free;
         let Fields { does, bytes, .. } = *of.fields;
         let (largest, bias) = (of.fields.largest(), (of.fields.largest() / 2) as u64);
-        let cold = &mut self.out.cold;
-        // A narrow sum may be that of the upper half of a double.
-        let cuts = matches!(does, Does::Cut | Does::CutOthers);
-        if bytes == 4 || cuts || matches!(does, Does::Join | Does::Change) {
+        let cuts = matches!(does, Does::Cut | Does::CutOthers | Does::Gather);
+        if bytes == 4 && matches!(does, Does::Add | Does::Subtract) {
+            self.exit_if_upper_half(of, free, ways);
+        } else if bytes == 4 || cuts || matches!(does, Does::Join | Does::Change) {
+            let cold = &mut self.out.cold;
             encode::copy(cold, c, b, bytes);
             encode::shift(cold, Shift::Left, c, of.upper(), bytes);
             let field = cold.jcc_open(NOT_EQUAL);
             if cuts && !of.is_whole { &mut ways.lost } else { &mut ways.exits }.push(field);
         }
+        let cold = &mut self.out.cold;
         encode::copy(cold, c, b, bytes);
         encode::alu(cold, Alu::Add, c, c, bytes);
         let sign_alone = cold.jcc_open(EQUAL);
@@ -418,6 +441,21 @@ impl Emitter {
         encode::alu(cold, Alu::Subtract, c, b, 8);
         let here = cold.here();
         cold.patch(sign_alone, here);
+    }
+
+    /// With the difference of float and result in `b`: leaves a narrow sum to the engine that may be that of the upper half of a
+    /// double, of whose digits, which are fewer, none has changed.
+    fn exit_if_upper_half(&mut self, of: &Rescaling<'_>, Free { b, c, .. }: Free, ways: &mut Ways) {
+        let bytes = of.fields.bytes;
+        let cold = &mut self.out.cold;
+        encode::copy(cold, c, b, bytes);
+        encode::shift(cold, Shift::Left, c, of.upper(), bytes);
+        let same = cold.jcc_open(EQUAL);
+        encode::copy(cold, c, b, bytes);
+        encode::shift(cold, Shift::Left, c, of.fields.width() - of.fields.upper_digits(), bytes);
+        ways.exits.push(cold.jcc_open(EQUAL));
+        let here = cold.here();
+        cold.patch(same, here);
     }
 
     /// Stores the shadow with another exponent, by the power in `c`, and another sign if the result has. Those without an exponent

@@ -7,7 +7,11 @@ use crate::context::{Context, TAKEN};
 use crate::x86::asm::Gpr;
 use crate::x86::emit::Emitter;
 use crate::x86::mirror::encode::{self, ABOVE_OR_EQUAL, Alu, EQUAL, Shift};
+use crate::x86::rows;
+use crate::x86::table::{General, Row};
 use crate::x86::vector::{At, Mem};
+use iced_x86::Instruction;
+use shadowgrind_core::turned::TURN;
 
 impl Emitter {
     /// A shift by which digits go elsewhere; that they are where they were, or all gone, is for the engine to see.
@@ -26,6 +30,13 @@ impl Emitter {
         encode::alu(cold, Alu::Xor, b, of.float, bytes);
         encode::shift(cold, Shift::Left, b, of.upper(), bytes);
         ways.exits.push(cold.jcc_open(EQUAL));
+        if bytes == 8 && rotates(of.insn) {
+            // It may be a double that is turned.
+            encode::copy(cold, b, of.float, bytes);
+            encode::shift(cold, Shift::RotateLeft, b, TURN as u8, bytes);
+            encode::alu(cold, Alu::Compare, b, r, bytes);
+            ways.exits.push(cold.jcc_open(EQUAL));
+        }
         encode::increment(cold, counter);
         self.note_taken(of, free);
         self.keep_nothing(of);
@@ -51,6 +62,30 @@ impl Emitter {
         });
         ways.clear.extend(drops);
         self.moved(of, free, ways);
+    }
+
+    /// Leaves a product with one to the engine.
+    pub(super) fn exit_if_one(&mut self, of: &Rescaling<'_>, ways: &mut Ways) {
+        if let Some(other) = of.other() {
+            encode::alu_constant(&mut self.out.cold, Alu::Compare, other, 1, of.fields.bytes);
+            ways.exits.push(self.out.cold.jcc_open(EQUAL));
+        }
+    }
+
+    /// Of a shift by which bits of the other operand come in: leaves one to the engine after which the digits are what they were. If
+    /// nothing is left but sign and exponent, there is no shadow.
+    pub(super) fn exit_or_clear_unshifted(&mut self, of: &Rescaling<'_>, free: Free, ways: &mut Ways) {
+        let Free { r, b, .. } = free;
+        let bytes = of.fields.bytes;
+        let cold = &mut self.out.cold;
+        encode::copy(cold, b, r, bytes);
+        encode::alu(cold, Alu::Xor, b, of.float, bytes);
+        encode::shift(cold, Shift::Left, b, of.upper(), bytes);
+        ways.exits.push(cold.jcc_open(EQUAL));
+        encode::copy(cold, b, of.float, bytes);
+        encode::shift(cold, Shift::Right, b, of.fields.upper_digits(), bytes);
+        encode::alu(cold, Alu::Compare, b, r, bytes);
+        ways.clear.push(cold.jcc_open(EQUAL));
     }
 
     /// Digits in a row that are moved to the lowest places: none, or all of them where they were, or others, which are counted.
@@ -97,4 +132,8 @@ impl Emitter {
         encode::store(cold, word(3), c, 8);
         encode::increment(cold, next);
     }
+}
+
+fn rotates(insn: &Instruction) -> bool {
+    matches!(rows::row(insn), Row::General(General::Bits(by)) if by.rotates())
 }

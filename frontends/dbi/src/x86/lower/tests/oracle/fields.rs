@@ -9,7 +9,7 @@ use crate::x86::lower::tests::rng::Rng;
 use crate::x86::rows;
 use crate::x86::state;
 use crate::x86::wholes::Whole;
-use iced_x86::{Code, Instruction, MemoryOperand, OpKind, Register};
+use iced_x86::{Code, Instruction, MemoryOperand, Mnemonic, OpKind, Register};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::shadow::{Derivatives, Settings};
 use shadowgrind_core::turned::{TURN, turns};
@@ -65,9 +65,10 @@ fn other(rng: &mut Rng, is_double: bool) -> u64 {
 
 /// An instruction on the registers, or one of them and memory, of eight bytes or four.
 fn any_instruction(rng: &mut Rng, is_double: bool, constant_of: impl Fn(&mut Rng) -> u64) -> Instruction {
-    match rng.below(3) {
+    match rng.below(4) {
         0 => instruction(rng, is_double, constant_of),
         1 => with_source(rng, is_double),
+        2 => mixed(rng, is_double, constant_of),
         _ => {
             let made = instruction(rng, is_double, constant_of);
             in_memory(rng, made)
@@ -168,6 +169,62 @@ fn with_source(rng: &mut Rng, is_double: bool) -> Instruction {
     };
     let mut made = made.expect("an instruction");
     if rng.below(3) == 0 {
+        to_memory(&mut made, at);
+    }
+    made
+}
+
+/// An instruction after which digits are mostly elsewhere, or one that adds the carry flag.
+fn mixed(rng: &mut Rng, is_double: bool, constant_of: impl Fn(&mut Rng) -> u64) -> Instruction {
+    let [first, second, third] = registers(is_double);
+    let code = |wide, narrow| if is_double { wide } else { narrow };
+    let two = [
+        code(Code::Adc_rm64_r64, Code::Adc_rm32_r32),
+        code(Code::Sbb_rm64_r64, Code::Sbb_rm32_r32),
+        code(Code::Imul_r64_rm64, Code::Imul_r32_rm32),
+    ];
+    let constant = [
+        code(Code::Adc_rm64_imm8, Code::Adc_rm32_imm8),
+        code(Code::Sbb_rm64_imm8, Code::Sbb_rm32_imm8),
+        code(Code::Add_rm64_imm8, Code::Add_rm32_imm8),
+        code(Code::Sub_rm64_imm8, Code::Sub_rm32_imm8),
+    ];
+    let by_one = [code(Code::Inc_rm64, Code::Inc_rm32), code(Code::Dec_rm64, Code::Dec_rm32)];
+    let gathers = [
+        code(Code::VEX_Pext_r64_r64_rm64, Code::VEX_Pext_r32_r32_rm32),
+        code(Code::VEX_Pdep_r64_r64_rm64, Code::VEX_Pdep_r32_r32_rm32),
+    ];
+    let funnels = [
+        code(Code::Shld_rm64_r64_imm8, Code::Shld_rm32_r32_imm8),
+        code(Code::Shrd_rm64_r64_imm8, Code::Shrd_rm32_r32_imm8),
+    ];
+    let by_cl = [code(Code::Rol_rm64_CL, Code::Rol_rm32_CL), code(Code::Ror_rm64_CL, Code::Ror_rm32_CL)];
+    let funnels_by_cl = [
+        code(Code::Shld_rm64_r64_CL, Code::Shld_rm32_r32_CL),
+        code(Code::Shrd_rm64_r64_CL, Code::Shrd_rm32_r32_CL),
+    ];
+    let n = rng.below(4) as usize;
+    let small = [1, -1, 0, 2, 127][rng.below(5) as usize];
+    let made = match rng.below(9) {
+        0 | 1 => Instruction::with2(two[n % 3], first, second),
+        2 => Instruction::with2(constant[n], first, small),
+        3 => Instruction::with1(by_one[n % 2], first),
+        4 => Instruction::with3(gathers[n % 2], third, first, second),
+        5 => Instruction::with3(funnels[n % 2], first, second, rng.below(64) as u32),
+        6 => Instruction::with3(funnels_by_cl[n % 2], first, second, Register::CL),
+        7 => Instruction::with2(by_cl[n % 2], first, Register::CL),
+        _ => {
+            let imul = code(Code::Imul_r64_rm64_imm32, Code::Imul_r32_rm32_imm32);
+            Instruction::with3(imul, third, first, constant_of(rng) as i32)
+        }
+    };
+    let mut made = made.expect("an instruction");
+    if rng.below(4) == 0 {
+        let at = match made.mnemonic() {
+            Mnemonic::Imul => 1,
+            Mnemonic::Pext | Mnemonic::Pdep => 2,
+            _ => 0,
+        };
         to_memory(&mut made, at);
     }
     made
