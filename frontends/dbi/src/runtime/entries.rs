@@ -4,7 +4,7 @@ use super::{Tool, taken};
 use crate::engine::condition::consumed;
 use crate::engine::process::Process;
 use crate::x86::lower::{Lowerer, Lowering};
-use crate::x86::mirror::{Watched, may_follow, may_scale};
+use crate::x86::mirror::{Watched, may_count, may_follow, may_scale};
 use crate::x86::mode::Mode;
 use crate::x86::rows;
 use crate::x86::wholes::Whole;
@@ -159,7 +159,8 @@ const OFTEN_TAKEN: u32 = 4096;
 /// Tells whether the instruction is worth longer code than it has, for the first time: of vectors, with shadows of some
 /// `in_registers`; of general registers, where derivatives are `in_place`.
 pub(super) fn runs_often(entry: &Entry, in_registers: bool, in_place: bool) -> bool {
-    let has_code = in_registers && may_scale(&entry.insn) || in_place && may_follow(&entry.insn);
+    let has_code = in_registers && may_scale(&entry.insn)
+        || in_place && (may_follow(&entry.insn) || may_count(&entry.insn));
     let often = if entry.takes_parts.get() { OFTEN_TAKEN } else { OFTEN };
     has_code && runs_again(entry) == often
 }

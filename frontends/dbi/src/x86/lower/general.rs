@@ -6,7 +6,7 @@ use crate::x86::access::is_write;
 use crate::x86::rows;
 use crate::x86::state;
 use crate::x86::table::{General, Integral, Row};
-use iced_x86::{Instruction, Register, UsedRegister};
+use iced_x86::{Instruction, OpKind, Register, UsedRegister};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::step::{
     AROUND_END, BEFORE_END, Bitwise, Map, NO_SOURCE, Operand, Place, SECOND_SOURCE, Step,
@@ -365,16 +365,27 @@ fn address(build: &mut Build<'_>) -> Result<(), Why> {
 
 /// Tells whether the result is zero, or cannot be told from the operands.
 fn never_a_float(build: &Build<'_>, by: Integral) -> bool {
-    use Integral::{Add, And, Decrement, Increment, Or, Subtract, SubtractBorrow, Xor};
+    use Integral::{Subtract, SubtractBorrow, Xor};
     let insn = build.insn;
     match by {
         Xor | Subtract | SubtractBorrow if build.is_register(0) && build.is_register(1) => {
             insn.op0_register() == insn.op1_register()
         }
-        // Of a part of a float, only sign and exponent are changed.
-        And | Or | Xor | Add | Subtract | Increment | Decrement => false,
-        _ => build.width(0) < 4,
+        _ => build.width(0) < 4 && !changes_end(by),
     }
+}
+
+/// Tells whether what is done to a part of a float may be done to its sign and exponent alone.
+fn changes_end(by: Integral) -> bool {
+    use Integral::{Add, And, Decrement, Increment, Or, Subtract, Xor};
+    matches!(by, And | Or | Xor | Add | Subtract | Increment | Decrement)
+}
+
+/// Tells whether the operation, of a part of a float, leaves nothing of it, and moves no bytes.
+pub(crate) fn drops_part(insn: &Instruction, by: Integral) -> bool {
+    let last = insn.op_count() - 1;
+    let moves_bytes = insn.op_kind(last) == OpKind::Immediate8 && insn.immediate8().is_multiple_of(8);
+    !changes_end(by) && !(moves_bytes && (by.shifts() || by.shifts_two() || by.rotates()))
 }
 
 /// The map of a shift or rotation by whole bytes.

@@ -91,6 +91,7 @@ impl Emitter {
             Row::Mxcsr(_) if self.hides_mxcsr() => self.annotated_mxcsr(at),
             Row::Integer | Row::Hint | Row::Flags(_) | Row::Mxcsr(_) => self.integer(at),
             Row::Digits if policy.derivatives.is_none() || self.mode.is_off() => self.integer(at),
+            Row::Digits if self.digits_alone(at) => {}
             Row::General(general) => self.general(at, general),
             Row::X87(row) => self.x87(at, row),
             Row::State(..) => self.out_of_line(at),

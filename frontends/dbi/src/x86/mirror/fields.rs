@@ -7,6 +7,7 @@
 //! numbers, parts of floats, two operands with shadows), is left to the engine.
 
 mod instruction;
+mod part;
 mod rescale;
 mod shifted;
 mod turned;
@@ -26,6 +27,7 @@ use rescale::Rescaling;
 use shadowgrind_core::shadow::Derivatives;
 
 pub(crate) use instruction::may_follow;
+pub(super) use instruction::unnamed;
 
 impl Emitter {
     /// Annotates the instruction so if it is one of those and has met shadows often.
@@ -155,7 +157,7 @@ impl Emitter {
     }
 
     /// Cold code that keeps the flags in a slot.
-    fn spill_flags(&mut self) {
+    pub(super) fn spill_flags(&mut self) {
         let [rax, flags] = [Slot::Rax, Slot::Rcx].map(|slot| self.frame.slot(slot));
         let cold = &mut self.out.cold;
         cold.store(rax, RAX);
@@ -165,7 +167,7 @@ impl Emitter {
     }
 
     /// Cold code that has the flags as they were.
-    fn put_flags_back(&mut self) {
+    pub(super) fn put_flags_back(&mut self) {
         let [rax, flags] = [Slot::Rax, Slot::Rcx].map(|slot| self.frame.slot(slot));
         let cold = &mut self.out.cold;
         cold.store(rax, RAX);

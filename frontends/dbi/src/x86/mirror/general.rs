@@ -13,6 +13,7 @@ use super::places::first_byte;
 use crate::x86::asm::{Gpr, RCX, RSP};
 use crate::x86::code::Slot;
 use crate::x86::emit::Emitter;
+use crate::x86::lower;
 use crate::x86::rows;
 use crate::x86::table::{General, Integral};
 use crate::x86::vector::{At as Address, Mem};
@@ -57,6 +58,10 @@ impl Emitter {
             General::Not if !insn.op0_register().is_gpr32() => self.guest(at),
             General::Not => self.bits(at, None),
             General::Bits(by) if clears(insn, by) => {
+                self.guest(at);
+                self.clear_results(at);
+            }
+            General::Bits(by) if never_float(insn, by) => {
                 self.guest(at);
                 self.clear_results(at);
             }
@@ -344,6 +349,14 @@ fn clears(insn: &iced_x86::Instruction, by: Integral) -> bool {
         && insn.op0_kind() == OpKind::Register
         && insn.op1_kind() == OpKind::Register
         && insn.op0_register() == insn.op1_register()
+}
+
+/// Tells whether the result is too narrow for a float, and no part of one either.
+fn never_float(insn: &iced_x86::Instruction, by: Integral) -> bool {
+    let is_part = insn.op0_kind() == OpKind::Register
+        && insn.op0_register().size() < 4
+        && insn.op0_register().full_register() != Register::RSP;
+    is_part && lower::drops_part(insn, by)
 }
 
 /// Tells whether addresses are computed with the operation.

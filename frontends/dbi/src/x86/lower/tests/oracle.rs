@@ -285,17 +285,27 @@ impl Oracle {
                     carrier.replay(&steps.lowered, Site::default(), &record, registers, false).lost
                 });
             }
-            Lowering::Gap(gap) => self.stage.with_shadows(|_, registers| {
-                for &(place, bytes) in &gap.writes {
-                    match place {
-                        Place::State(at) => registers.bytes(at, bytes.into()).fill(0),
+            Lowering::Gap(gap) => {
+                self.lost = self.stage.with_shadows(|_, registers| {
+                    let lost = gap.reads.iter().any(|&(place, bytes)| match place {
+                        Place::State(at) => registers.bytes(at, bytes.into()).iter().any(|&byte| byte != 0),
                         Place::Memory { operand, offset } => {
                             let at = address(&gap.addresses[usize::from(operand)], before);
-                            planes::clear(at + u64::from(offset), bytes.into());
+                            planes::any(at + u64::from(offset), bytes.into())
+                        }
+                    });
+                    for &(place, bytes) in &gap.writes {
+                        match place {
+                            Place::State(at) => registers.bytes(at, bytes.into()).fill(0),
+                            Place::Memory { operand, offset } => {
+                                let at = address(&gap.addresses[usize::from(operand)], before);
+                                planes::clear(at + u64::from(offset), bytes.into());
+                            }
                         }
                     }
-                }
-            }),
+                    lost
+                })
+            }
             _ => {}
         }
         self.stage.snapshot(self.checker.native())

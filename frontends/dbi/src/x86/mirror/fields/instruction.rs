@@ -35,6 +35,8 @@ pub(super) enum Does {
     DropDigits,
     /// Bits move otherwise.
     Move,
+    /// They are added to themselves.
+    Double,
     /// Bits move to the right by as many as a register says, or to the left (`None`).
     MoveBy(Option<Gpr>),
     /// Some in a row are moved to the lowest places, and the others dropped.
@@ -105,7 +107,7 @@ fn number(register: Register, bytes: usize) -> Option<Gpr> {
 }
 
 /// Registers that are computed with, or stand for memory, by preference.
-pub(super) fn unnamed(named: impl Fn(Gpr) -> bool) -> impl Iterator<Item = Gpr> {
+pub(in crate::x86::mirror) fn unnamed(named: impl Fn(Gpr) -> bool) -> impl Iterator<Item = Gpr> {
     (0..10).filter(move |&n| n != RSP && !named(n))
 }
 
@@ -194,6 +196,12 @@ fn bits(insn: &Instruction, by: Integral) -> Option<Fields> {
         Integral::Bit => return operands.fields(Does::Change, 0, Other::None, None),
         _ => return moved(&operands, by),
     };
+    if by == Integral::Add
+        && insn.op1_kind() == OpKind::Register
+        && insn.op0_register() == insn.op1_register()
+    {
+        return operands.fields(Does::Double, 0, Other::None, None);
+    }
     let other = match by {
         Integral::Increment | Integral::Decrement => Other::Constant(1),
         _ if insn.op_count() != 2 => return None,
@@ -263,14 +271,31 @@ fn upper_digits(bytes: usize) -> u8 {
 fn address(insn: &Instruction) -> Option<Fields> {
     let bytes = insn.op0_register().size();
     let to = number(insn.op0_register(), bytes)?;
-    let first = number(insn.memory_base(), bytes)?;
-    let other = match insn.memory_index() {
+    let (base, index) = (insn.memory_base(), insn.memory_index());
+    let is_bare = insn.memory_displacement64() == 0;
+    let made = |does, first, other| Fields {
+        does,
+        first,
+        other,
+        to,
+        bytes,
+        loaded: None,
+        count: None,
+        takes_carry: false,
+    };
+    if base == index && is_bare {
+        return Some(made(Does::Double, number(index, bytes)?, Other::None));
+    }
+    if base == Register::None && insn.memory_index_scale() > 1 {
+        return Some(made(Does::Move, number(index, bytes)?, Other::None));
+    }
+    let first = number(base, bytes)?;
+    let other = match index {
         Register::None => Other::Constant(i32::try_from(insn.memory_displacement64() as i64).ok()?),
-        _ if insn.memory_displacement64() != 0 => return None,
+        _ if !is_bare => return None,
         index => Other::Register(number(index, bytes)?),
     };
-    let (loaded, count) = (None, None);
-    Some(Fields { does: Does::Add, first, other, to, bytes, loaded, count, takes_carry: false })
+    Some(made(Does::Add, first, other))
 }
 
 impl Fields {
@@ -292,6 +317,7 @@ impl Fields {
             Does::Join if self.bytes == 8 && bits < 4 => true,
             Does::Join => self.upper_byte(bits) != 0,
             Does::Add => self.upper_byte(bits) != 0 || self.is_exponent(bits) || self.has_digits_alone(bits),
+            Does::Multiply => bits != 1,
             _ => true,
         }
     }

@@ -68,13 +68,16 @@ impl Rescaling<'_> {
     }
 
     /// The registers that are other than the guest's, and where those are.
-    fn spilled(&self, Free { r, b, c }: Free) -> impl Iterator<Item = (Gpr, Slot)> + Clone + use<> {
+    pub(super) fn spilled(
+        &self,
+        Free { r, b, c }: Free,
+    ) -> impl Iterator<Item = (Gpr, Slot)> + Clone + use<> {
         let loaded = self.fields.loaded.map(|loaded| (loaded.register, Slot::ThirdScratch));
         [r, b, c].into_iter().zip(SLOTS).chain(loaded)
     }
 
     /// Tells whether the shadow stays in place.
-    fn is_in_place(&self) -> bool {
+    pub(super) fn is_in_place(&self) -> bool {
         self.float == self.fields.to
     }
 
@@ -98,9 +101,8 @@ impl Emitter {
             }
             return self.go_on(of);
         }
-        if !matches!(of.fields.does, Does::MoveBytes(..)) {
-            early.extend(self.exit_unless_one(of));
-        }
+        let is_changed = !matches!(of.fields.does, Does::MoveBytes(..));
+        let mut parts = if is_changed { self.exit_unless_one(of) } else { Vec::new() };
         let free = of.free();
         let spilled = of.spilled(free);
         spilled.clone().for_each(|(n, slot)| self.out.cold.store(self.frame.slot(slot), n));
@@ -121,11 +123,17 @@ impl Emitter {
         self.ends(of, free, ways);
         spilled.for_each(|(n, slot)| self.out.cold.load(n, self.frame.slot(slot)));
         let start = self.out.cold.here();
+        if !of.may_be_part() {
+            early.append(&mut parts);
+        }
         early.into_iter().for_each(|field| self.out.cold.patch(field, start));
         if of.keeps_flags {
             self.put_flags_back();
         }
         self.out.cold.jmp(of.side_exit);
+        if !parts.is_empty() {
+            self.follow_part(of, parts, start);
+        }
     }
 
     /// On to the guest's instruction.
@@ -167,7 +175,7 @@ impl Emitter {
     }
 
     /// Code after the way on which the shadow is changed: the ways on which there is none any more; that to the engine begins then.
-    fn ends(&mut self, of: &Rescaling<'_>, free: Free, mut ways: Ways) {
+    pub(super) fn ends(&mut self, of: &Rescaling<'_>, free: Free, mut ways: Ways) {
         self.put_back_and_go_on(of, free);
         if !ways.lost.is_empty() {
             let here = self.out.cold.here();
@@ -190,7 +198,6 @@ impl Emitter {
         let Free { r, b, .. } = free;
         const HALF: u8 = 32;
         let bytes = of.fields.bytes;
-        let counter = Mem::rip(self.frame.field(Context::OFFSET_COUNTS + 8 * u32::from(of.number)));
         let cold = &mut self.out.cold;
         if bytes == 8 {
             // Two halves that are masked alike may be two narrow floats.
@@ -210,12 +217,12 @@ impl Emitter {
         encode::copy(cold, b, r, bytes);
         encode::shift(cold, Shift::Left, b, of.upper(), bytes);
         ways.clear.push(cold.jcc_open(EQUAL));
-        encode::increment(cold, counter);
+        self.count(of.number);
         self.note_taken(of, free);
     }
 
     /// The instruction itself, on registers: its result is in `r` then.
-    fn compute(&mut self, of: &Rescaling<'_>, r: Gpr) {
+    pub(super) fn compute(&mut self, of: &Rescaling<'_>, r: Gpr) {
         let Fields { first, other, bytes, takes_carry, .. } = *of.fields;
         if takes_carry {
             self.put_flags_back();
@@ -247,7 +254,7 @@ impl Emitter {
                 self.keep_nothing(of);
                 return ways;
             }
-            Does::Move => {
+            Does::Move | Does::Double => {
                 self.moved(of, free, &mut ways);
                 return ways;
             }

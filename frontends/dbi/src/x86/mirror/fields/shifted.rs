@@ -1,7 +1,7 @@
 //! Code for digits that go elsewhere: shifted, or taken out of a float. Its shadow does not go with them, which is counted, unless
 //! none or all of them are left. Knows where registers and shadows are from `rescale`.
 
-use super::instruction::LIKE_TURN;
+use super::instruction::{Does, LIKE_TURN};
 use super::rescale::{Free, Rescaling, Ways};
 use crate::context::{Context, TAKEN};
 use crate::x86::asm::Gpr;
@@ -20,16 +20,20 @@ impl Emitter {
         const LEFT: i32 = 1 << 12;
         let Free { r, b, .. } = free;
         let bytes = of.fields.bytes;
-        let counter = Mem::rip(self.frame.field(Context::OFFSET_COUNTS + 8 * u32::from(of.number)));
         let cold = &mut self.out.cold;
         encode::copy(cold, b, r, bytes);
         encode::alu_constant(cold, Alu::Add, b, LEFT, bytes);
         encode::shift(cold, Shift::Right, b, LEFT.ilog2() as u8 + 1, bytes);
         ways.exits.push(cold.jcc_open(EQUAL));
-        encode::copy(cold, b, r, bytes);
-        encode::alu(cold, Alu::Xor, b, of.float, bytes);
-        encode::shift(cold, Shift::Left, b, of.upper(), bytes);
-        ways.exits.push(cold.jcc_open(EQUAL));
+        if of.fields.does != Does::Multiply {
+            // A narrow sum may be that of the upper half of a double, which has fewer digits.
+            let is_sum = of.fields.does == Does::Double;
+            let upper = if is_sum { of.fields.width() - of.fields.upper_digits() } else { of.upper() };
+            encode::copy(cold, b, r, bytes);
+            encode::alu(cold, Alu::Xor, b, of.float, bytes);
+            encode::shift(cold, Shift::Left, b, upper, bytes);
+            ways.exits.push(cold.jcc_open(EQUAL));
+        }
         if bytes == 8 && rotates(of.insn) {
             // It may be a double that is turned.
             encode::copy(cold, b, of.float, bytes);
@@ -37,7 +41,7 @@ impl Emitter {
             encode::alu(cold, Alu::Compare, b, r, bytes);
             ways.exits.push(cold.jcc_open(EQUAL));
         }
-        encode::increment(cold, counter);
+        self.count(of.number);
         self.note_taken(of, free);
         self.keep_nothing(of);
     }
@@ -110,6 +114,18 @@ impl Emitter {
 
     /// Notes the float for whoever looks for it in the program's texts. The two registers that are not the result's are others then.
     pub(super) fn note_taken(&mut self, of: &Rescaling<'_>, Free { b, c, .. }: Free) {
+        self.note_float([of.float, b, c], of.kept, of.number, of.fields.bytes);
+    }
+
+    /// Notes the float of so many `bytes` in a register, with what is kept beside it, as met by the instruction of this `number`. The two
+    /// registers after it are others then.
+    pub(in crate::x86::mirror) fn note_float(
+        &mut self,
+        [float, b, c]: [Gpr; 3],
+        kept: (Mem, usize),
+        number: u16,
+        bytes: usize,
+    ) {
         const ENTRY: usize = size_of::<[u64; 4]>();
         let next = Mem::rip(self.frame.field(Context::OFFSET_TAKEN_NEXT));
         let entries = self.frame.field(Context::OFFSET_TAKEN);
@@ -123,17 +139,18 @@ impl Emitter {
             let at = At::Base { base: Some(b), index: None, displacement: 8 * n };
             Mem { gs: false, fs: false, address32: false, at }
         };
-        encode::store(cold, word(0), of.float, 8);
-        encode::load(cold, c, of.kept.0, of.kept.1);
+        encode::store(cold, word(0), float, 8);
+        encode::load(cold, c, kept.0, kept.1);
         encode::store(cold, word(1), c, 8);
-        cold.mov_imm(c, of.number.into());
+        cold.mov_imm(c, number.into());
         encode::store(cold, word(2), c, 8);
-        cold.mov_imm(c, of.fields.bytes as u64);
+        cold.mov_imm(c, bytes as u64);
         encode::store(cold, word(3), c, 8);
         encode::increment(cold, next);
     }
 }
 
-fn rotates(insn: &Instruction) -> bool {
+/// Tells whether the instruction rotates.
+pub(super) fn rotates(insn: &Instruction) -> bool {
     matches!(rows::row(insn), Row::General(General::Bits(by)) if by.rotates())
 }

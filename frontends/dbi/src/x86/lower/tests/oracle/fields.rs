@@ -203,9 +203,28 @@ fn mixed(rng: &mut Rng, is_double: bool, constant_of: impl Fn(&mut Rng) -> u64) 
         code(Code::Shld_rm64_r64_CL, Code::Shld_rm32_r32_CL),
         code(Code::Shrd_rm64_r64_CL, Code::Shrd_rm32_r32_CL),
     ];
+    let digits = [
+        code(Code::Mul_rm64, Code::Mul_rm32),
+        code(Code::VEX_Blsr_r64_rm64, Code::VEX_Blsr_r32_rm32),
+        code(Code::Rcl_rm64_1, Code::Rcl_rm32_1),
+        code(Code::Crc32_r64_rm64, Code::Crc32_r32_rm32),
+    ];
     let n = rng.below(4) as usize;
     let small = [1, -1, 0, 2, 127][rng.below(5) as usize];
-    let made = match rng.below(9) {
+    let made = match rng.below(11) {
+        9 if n == 0 => Instruction::with1(digits[n], first),
+        9 if n == 2 => Instruction::with2(digits[n], first, 1),
+        9 => Instruction::with2(digits[n], second, first),
+        10 if n < 2 => {
+            let both = [Code::Add_rm64_r64, Code::Add_rm32_r32][usize::from(!is_double)];
+            Instruction::with2(both, first, first)
+        }
+        10 => {
+            let double = MemoryOperand::with_base_index(first, first);
+            let product = MemoryOperand::new(Register::None, first, 4, 0, 0, false, Register::None);
+            let lea = code(Code::Lea_r64_m, Code::Lea_r32_m);
+            Instruction::with2(lea, third, if n == 2 { double } else { product })
+        }
         0 | 1 => Instruction::with2(two[n % 3], first, second),
         2 => Instruction::with2(constant[n], first, small),
         3 => Instruction::with1(by_one[n % 2], first),
@@ -221,7 +240,13 @@ fn mixed(rng: &mut Rng, is_double: bool, constant_of: impl Fn(&mut Rng) -> u64) 
     let mut made = made.expect("an instruction");
     if rng.below(4) == 0 {
         let at = match made.mnemonic() {
-            Mnemonic::Imul => 1,
+            Mnemonic::Imul | Mnemonic::Crc32 | Mnemonic::Blsr => 1,
+            // Both operands are the same, or none is a float.
+            Mnemonic::Lea | Mnemonic::Add
+                if made.op_count() == 2 && made.op1_kind() != OpKind::Immediate8 =>
+            {
+                return made;
+            }
             Mnemonic::Pext | Mnemonic::Pdep => 2,
             _ => 0,
         };
@@ -347,7 +372,11 @@ impl Oracle {
         let made = any_instruction(rng, is_double, constant);
         let (values, kept) = ([float(rng, is_double), other(rng, is_double)], [rng.next(), rng.next()]);
         // A few shadows as they hardly ever are: small, large, or with bytes of zeros.
-        let cell = match rng.below(12) {
+        let cell = match rng.below(14) {
+            12 | 13 => {
+                let bits = rng.next() & 0xff_ffff;
+                1 + (bits >> (8 * rng.below(3)))
+            }
             0 => (5 + rng.below(3)) << 52,
             1 => rng.below(1 << 62) & 0x7fff_0000_0000_0001,
             2 => f64::to_bits([1.0, f64::NAN, f64::INFINITY, 1e308][rng.below(4) as usize]),
