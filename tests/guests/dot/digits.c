@@ -1,5 +1,6 @@
 // Digits of floats with derivatives become integers: by a product, by a product of vectors, as the index of a table, by a shift
-// of a vector, and by a shift and a mask in general registers, a hundred times each.
+// of a vector, and in general registers by a shift, of one operand or of two, a mask, a rotation, a narrow product and by the carry flag
+// that comes in, a hundred times each.
 #include <emmintrin.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -32,7 +33,12 @@ int main(void)
         uint64_t shifted = bits_of(x), masked = bits_of(x);
         __asm__ volatile("shl $3, %0" : "+r"(shifted) : : "cc");
         __asm__ volatile("and $0x12345, %0" : "+r"(masked) : : "cc");
-        sum += shifted + masked;
+        uint64_t rotated = bits_of(x), joined = bits_of(x), product = bits_of(x), less = bits_of(x);
+        __asm__ volatile("rol $5, %0" : "+r"(rotated) : : "cc");
+        __asm__ volatile("shrd $12, %1, %0" : "+r"(joined) : "r"((uint64_t)i) : "cc");
+        __asm__ volatile("imul $3, %0, %0" : "+r"(product) : : "cc");
+        __asm__ volatile("rcr $1, %0" : "+r"(less) : : "cc");
+        sum += shifted + masked + rotated + joined + product + less;
         /* The same number without a derivative leads back to the table. */
         const char *base = (const char *)table - bits_of(constant);
         int found;

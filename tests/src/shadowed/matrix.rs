@@ -22,7 +22,7 @@ const BOTH: &[&str] = &["c", "c++"];
 const ALL_KINDS: &[u32] = &[4, 8, 10];
 
 #[rustfmt::skip]
-const GUESTS: [Guest; 27] = [
+const GUESTS: [Guest; 28] = [
     Guest { file: "elementary.c",    languages: BOTH,         kinds: ALL_KINDS, flags: "", libs: "-lm" },
     Guest { file: "functions.c",     languages: BOTH,         kinds: ALL_KINDS, flags: "", libs: "-lm" },
     Guest { file: "control.c",       languages: BOTH,         kinds: ALL_KINDS, flags: "", libs: "-lm" },
@@ -33,6 +33,7 @@ const GUESTS: [Guest; 27] = [
     Guest { file: "tricks.c",        languages: BOTH,         kinds: &[4, 8],   flags: "", libs: "-lm" },
     Guest { file: "fields.c",        languages: &["c"],       kinds: &[4, 8],   flags: "", libs: "-lm" },
     Guest { file: "field_forms.c",   languages: &["c"],       kinds: &[8],      flags: "-mavx2", libs: "-lm" },
+    Guest { file: "carried.c",       languages: &["c"],       kinds: &[4, 8],   flags: "-mmovbe", libs: "-lm" },
     Guest { file: "addends.c",       languages: &["c"],       kinds: &[4, 8],   flags: "", libs: "-lm" },
     Guest { file: "fractions.c",     languages: &["c"],       kinds: &[4, 8],   flags: "", libs: "-lm" },
     Guest { file: "identities.c",    languages: &["c"],       kinds: &[8],      flags: "", libs: "-lm" },

@@ -366,13 +366,9 @@ fn address(build: &mut Build<'_>) -> Result<(), Why> {
 /// Tells whether the result is zero, or cannot be told from the operands.
 fn never_a_float(build: &Build<'_>, by: Integral) -> bool {
     use Integral::{Subtract, SubtractBorrow, Xor};
-    let insn = build.insn;
-    match by {
-        Xor | Subtract | SubtractBorrow if build.is_register(0) && build.is_register(1) => {
-            insn.op0_register() == insn.op1_register()
-        }
-        _ => build.width(0) < 4 && !changes_end(by),
-    }
+    let registers = build.is_register(0) && build.is_register(1);
+    let clears = registers && build.insn.op0_register() == build.insn.op1_register();
+    clears && matches!(by, Xor | Subtract | SubtractBorrow) || build.width(0) < 4 && !changes_end(by)
 }
 
 /// Tells whether what is done to a part of a float may be done to its sign and exponent alone.

@@ -6,6 +6,9 @@
 //! much code is made where an instruction has met shadows often. What is none of this, or rare (zeros, infinities, subnormal
 //! numbers, parts of floats, two operands with shadows), is left to the engine.
 
+mod bytes;
+mod checks;
+mod form;
 mod instruction;
 mod part;
 mod rescale;
@@ -21,8 +24,9 @@ use crate::x86::code::{Slot, Spilled};
 use crate::x86::emit::Emitter;
 use crate::x86::vector::Mem;
 use crate::x86::wholes::Whole;
+use form::{Does, Fields};
 use iced_x86::Instruction;
-use instruction::{Does, Fields, fields};
+use instruction::fields;
 use rescale::Rescaling;
 use shadowgrind_core::shadow::Derivatives;
 
@@ -45,7 +49,7 @@ impl Emitter {
         }
         let is_whole = match at.block.whole(insn.ip()) {
             None => false,
-            Some(Whole::Result(_)) if fields.does == Does::Flip => return false,
+            Some(Whole::Result(_)) if matches!(fields.does, Does::Flip | Does::CutBytes) => return false,
             Some(Whole::Result(format)) if format.bytes() == fields.bytes => true,
             Some(_) => return false,
         };

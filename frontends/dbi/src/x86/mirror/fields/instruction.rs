@@ -3,88 +3,17 @@
 //!
 //! An operand in memory is taken for a register that the instruction does not name: it is there while this is decided.
 
+use super::form::{Does, Fields, Loaded, Other, upper_digits};
 use crate::x86::asm::{Gpr, RCX, RSP};
-use crate::x86::mirror::encode::{Alu, Shift};
+use crate::x86::mirror::encode::Shift;
 use crate::x86::mirror::operand;
 use crate::x86::rows;
 use crate::x86::table::{General, Integral, Row};
 use iced_x86::{Instruction, MemorySize, OpKind, Register};
-use shadowgrind_core::format::Format;
 use shadowgrind_core::turned::TURN;
 
 /// Number of places by which -2 becomes what it is turned to when it is shifted to the right.
 pub(super) const LIKE_TURN: u32 = u64::BITS - TURN;
-
-/// Effect on the bits of a float.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Does {
-    /// Some are cut out, by a mask.
-    Cut,
-    /// Bits that a mask has not are cut out.
-    CutOthers,
-    /// Some are put in.
-    Join,
-    /// Something is added to them, or taken off.
-    Add,
-    Subtract,
-    /// Some are turned over.
-    Flip,
-    /// Bits move by whole bytes.
-    MoveBytes(Shift, u8),
-    /// Bits move, and no digit of the significand is left.
-    DropDigits,
-    /// Bits move otherwise.
-    Move,
-    /// They are added to themselves.
-    Double,
-    /// Bits move to the right by as many as a register says, or to the left (`None`).
-    MoveBy(Option<Gpr>),
-    /// Some in a row are moved to the lowest places, and the others dropped.
-    Extract,
-    /// Those that a mask has are moved together, or the lowest ones to where it has some.
-    Gather,
-    /// Bits move, and some of another operand come in.
-    Funnel,
-    /// They are multiplied by another operand.
-    Multiply,
-    /// One bit is another, or those from some number on are none.
-    Change,
-    /// A double is turned, and turned back.
-    Turn,
-    TurnBack,
-}
-
-/// The other operand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Other {
-    None,
-    Register(Gpr),
-    Constant(i32),
-}
-
-/// The memory operand of an instruction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Loaded {
-    /// The register that stands for it.
-    pub(super) register: Gpr,
-    /// Registers that its address is made of.
-    pub(super) address: [Option<Gpr>; 2],
-}
-
-/// An instruction that takes a float apart, or puts one together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Fields {
-    pub(super) does: Does,
-    pub(super) first: Gpr,
-    pub(super) other: Other,
-    pub(super) to: Gpr,
-    pub(super) bytes: usize,
-    pub(super) loaded: Option<Loaded>,
-    /// A register that it names besides.
-    count: Option<Gpr>,
-    /// The carry flag is added, or taken off, as well.
-    pub(super) takes_carry: bool,
-}
 
 /// Tells whether `insn` is one that may be annotated so.
 pub(crate) fn may_follow(insn: &Instruction) -> bool {
@@ -175,6 +104,7 @@ impl Operands<'_> {
 fn bits(insn: &Instruction, by: Integral) -> Option<Fields> {
     let operands = Operands::of(insn)?;
     let does = match by {
+        Integral::And if selects_bytes(insn) => Does::CutBytes,
         Integral::And => Does::Cut,
         Integral::Or => Does::Join,
         Integral::Xor => Does::Flip,
@@ -209,6 +139,14 @@ fn bits(insn: &Instruction, by: Integral) -> Option<Fields> {
     };
     let fields = operands.fields(does, 0, other, None)?;
     Some(Fields { takes_carry: by.takes_carry(), ..fields })
+}
+
+/// Tells whether a constant mask cuts out whole bytes.
+fn selects_bytes(insn: &Instruction) -> bool {
+    let is_constant = !matches!(insn.op1_kind(), OpKind::Register | OpKind::Memory);
+    // In the upper half of a wide operand there are copies of its sign.
+    let bytes = || (insn.immediate(1) as u32).to_le_bytes();
+    is_constant && bytes().iter().all(|&byte| matches!(byte, 0 | u8::MAX))
 }
 
 /// A shift of two operands as one.
@@ -262,11 +200,6 @@ fn moved(operands: &Operands<'_>, by: Integral) -> Option<Fields> {
     operands.fields(does, first, Other::None, None)
 }
 
-/// Digits of a float as wide as `bytes`, or of the upper half of a double, which has fewer than a narrow float.
-fn upper_digits(bytes: usize) -> u8 {
-    if bytes == 8 { 52 } else { 20 }
-}
-
 /// A sum made as an address.
 fn address(insn: &Instruction) -> Option<Fields> {
     let bytes = insn.op0_register().size();
@@ -296,161 +229,6 @@ fn address(insn: &Instruction) -> Option<Fields> {
         index => Other::Register(number(index, bytes)?),
     };
     Some(made(Does::Add, first, other))
-}
-
-impl Fields {
-    /// Tells whether anything but leaving it to the engine comes of it.
-    fn is_followed(&self) -> bool {
-        let is_count = |n| self.count == Some(n);
-        if self.other == Other::Register(self.first) || is_count(self.first) {
-            return false;
-        }
-        if matches!(self.other, Other::Register(n) if is_count(n)) {
-            return false;
-        }
-        let Other::Constant(_) = self.other else { return true };
-        let bits = self.constant();
-        match self.does {
-            // By whole bytes.
-            Does::Cut => !bits.to_le_bytes()[..self.bytes].iter().all(|&byte| matches!(byte, 0 | u8::MAX)),
-            // The tag of a turned double is put in; otherwise bytes may be put beside bytes.
-            Does::Join if self.bytes == 8 && bits < 4 => true,
-            Does::Join => self.upper_byte(bits) != 0,
-            Does::Add => self.upper_byte(bits) != 0 || self.is_exponent(bits) || self.has_digits_alone(bits),
-            Does::Multiply => bits != 1,
-            _ => true,
-        }
-    }
-
-    /// Format of a float as wide as the operands.
-    pub(super) fn format(&self) -> Format {
-        if self.bytes == 8 { Format::F64 } else { Format::F32 }
-    }
-
-    /// Bits of the significand without its first.
-    pub(super) fn digits(&self) -> u8 {
-        (self.format().precision() - 1) as u8
-    }
-
-    /// Least number of places by which no digit is left.
-    pub(super) fn upper_digits(&self) -> u8 {
-        upper_digits(self.bytes)
-    }
-
-    /// Bits of the operands.
-    pub(super) fn width(&self) -> u8 {
-        8 * self.bytes as u8
-    }
-
-    /// The largest exponent, that of infinities.
-    pub(super) fn largest(&self) -> i32 {
-        (1 << (self.width() - 1 - self.digits())) - 1
-    }
-
-    /// The constant operand's bits; zero without one.
-    pub(super) fn constant(&self) -> u64 {
-        match self.other {
-            Other::Constant(value) => i64::from(value) as u64 & (u64::MAX >> (64 - self.width())),
-            _ => 0,
-        }
-    }
-
-    pub(super) fn upper_byte(&self, bits: u64) -> u8 {
-        bits.to_le_bytes()[self.bytes - 1]
-    }
-
-    /// Tells whether there are bits of the exponent alone.
-    pub(super) fn is_exponent(&self, bits: u64) -> bool {
-        bits != 0 && bits >> self.digits() << self.digits() == bits && bits >> (self.width() - 1) == 0
-    }
-
-    /// Tells whether there are no bits of sign and exponent.
-    pub(super) fn has_digits_alone(&self, bits: u64) -> bool {
-        bits >> self.digits() == 0
-    }
-
-    /// The operands that may be the float.
-    pub(super) fn floats(&self) -> impl Iterator<Item = Gpr> + use<> {
-        use Does::{Add, Cut, Flip, Funnel, Gather, Join, Multiply};
-        let commutes = matches!(self.does, Cut | Join | Add | Flip | Gather | Funnel | Multiply);
-        let second = match self.other {
-            Other::Register(n) if commutes => Some(n),
-            _ => None,
-        };
-        std::iter::once(self.first).chain(second)
-    }
-
-    /// The operand that may have no shadow, if it is not the float.
-    pub(super) fn never_float(&self) -> Option<Gpr> {
-        match self.other {
-            Other::Register(n) if !self.floats().any(|float| float == n) => Some(n),
-            _ => None,
-        }
-    }
-
-    /// Registers that it names, and that which stands for memory.
-    pub(super) fn registers(&self) -> impl Iterator<Item = Gpr> + use<> {
-        let second = match self.other {
-            Other::Register(n) => Some(n),
-            _ => None,
-        };
-        let address = self.loaded.map_or([None; 2], |loaded| loaded.address);
-        [self.first, self.to].into_iter().chain(second).chain(self.count).chain(address.into_iter().flatten())
-    }
-
-    /// The operand beside `float`.
-    pub(super) fn beside(&self, float: Gpr) -> Other {
-        match self.other {
-            Other::Register(n) if n == float => Other::Register(self.first),
-            other => other,
-        }
-    }
-
-    /// Tells whether `n` stands for memory.
-    pub(super) fn is_memory(&self, n: Gpr) -> bool {
-        self.loaded.is_some_and(|loaded| loaded.register == n)
-    }
-
-    /// The operation of two operands that it is.
-    pub(super) fn alu(&self) -> Option<Alu> {
-        Some(match self.does {
-            Does::Cut => Alu::And,
-            Does::Join => Alu::Or,
-            Does::Add if self.takes_carry => Alu::AddCarry,
-            Does::Add => Alu::Add,
-            Does::Subtract if self.takes_carry => Alu::SubtractBorrow,
-            Does::Subtract => Alu::Subtract,
-            Does::Flip => Alu::Xor,
-            _ => return None,
-        })
-    }
-
-    /// Tells whether `insn`, of which these are the fields, leaves its operands as they are.
-    pub(super) fn has_source(&self, insn: &Instruction) -> bool {
-        insn.op_count() > 2 && self.does != Does::Funnel || rows::computes_address(insn)
-    }
-
-    /// `insn`, of which these are the fields, with its result in general register `r`, in which the first operand is if the result
-    /// takes its place, and what is in memory in a register.
-    pub(super) fn on_registers(&self, insn: &Instruction, r: Gpr) -> Instruction {
-        let register = |n: Gpr| (if self.bytes == 8 { Register::RAX } else { Register::EAX }) + u32::from(n);
-        let mut made = *insn;
-        if rows::computes_address(insn) {
-            made.set_op0_register(register(r));
-            return made;
-        }
-        for n in 0..insn.op_count() {
-            if insn.op_kind(n) == OpKind::Memory
-                && let Some(loaded) = self.loaded
-            {
-                made.set_op_kind(n, OpKind::Register);
-                made.set_op_register(n, register(loaded.register));
-                made.set_segment_prefix(Register::None);
-            }
-        }
-        made.set_op_register(0, register(r));
-        made
-    }
 }
 
 #[cfg(test)]
@@ -512,11 +290,15 @@ mod tests {
     }
 
     #[test]
-    fn constants_that_select_bytes_are_left_alone() {
+    fn constants_that_join_bytes_are_left_alone() {
         let by = |code, value: i32| {
             may_follow(&Instruction::with2(code, Register::EAX, value).expect("a constant"))
         };
-        assert!(!by(Code::And_rm32_imm32, 0xffff));
+        let does = |value: i32| {
+            let insn = Instruction::with2(Code::And_rm32_imm32, Register::EAX, value).expect("a constant");
+            fields(&insn).map(|found| found.does)
+        };
+        assert_eq!([does(0xffff), does(0xfff)], [Some(Does::CutBytes), Some(Does::Cut)]);
         assert!(by(Code::And_rm32_imm32, 0x007f_ffff));
         assert!(!by(Code::Or_rm32_imm32, 0x12));
         assert!(by(Code::Add_rm32_imm32, 1 << 23));

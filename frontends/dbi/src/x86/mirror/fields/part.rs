@@ -3,7 +3,7 @@
 //!
 //! Three bytes, sums that change them, a sign that is turned over and whatever may be more than a part are left to the engine.
 
-use super::instruction::{Does, Other};
+use super::form::{Does, Other};
 use super::rescale::{Rescaling, Ways};
 use super::shifted::rotates;
 use crate::x86::asm::Rel32;

@@ -1,12 +1,13 @@
 //! Code that changes what is kept beside a float as the float is changed: by exponent and sign, or by whole bytes.
 
-use super::instruction::{Does, Fields, Other, unnamed};
+use super::form::{Does, Fields, Other};
+use super::instruction::unnamed;
 use crate::context::Context;
 use crate::x86::asm::{Gpr, Rel32};
 use crate::x86::code::Slot;
 use crate::x86::emit::Emitter;
 use crate::x86::far;
-use crate::x86::mirror::encode::{self, ABOVE_OR_EQUAL, Alu, CARRY, EQUAL, NOT_EQUAL, Shift};
+use crate::x86::mirror::encode::{self, ABOVE_OR_EQUAL, Alu, EQUAL, NOT_EQUAL, Shift};
 use crate::x86::vector::Mem;
 use iced_x86::Instruction;
 
@@ -39,7 +40,7 @@ pub(super) struct Ways {
     /// The engine has to do it.
     pub(super) exits: Vec<Rel32>,
     /// Digits go without a shadow, if there are any.
-    lost: Vec<Rel32>,
+    pub(super) lost: Vec<Rel32>,
     /// The result has no shadow.
     pub(super) clear: Vec<Rel32>,
 }
@@ -92,7 +93,6 @@ impl Emitter {
     /// `others` the engine is asked if one has a shadow as well.
     pub(super) fn rescale(&mut self, of: &Rescaling<'_>, others: &[(Mem, usize)]) {
         let mut early: Vec<Rel32> = self.follow_turned(of).into_iter().collect();
-        early.extend(others.iter().map(|&other| self.exit_unless_clear(other)));
         if let (Does::MoveBytes(by, count), true) = (of.fields.does, of.is_in_place()) {
             let (cell, bytes) = of.kept;
             encode::shift_memory(&mut self.out.cold, by, cell, count, of.fields.bytes);
@@ -101,7 +101,8 @@ impl Emitter {
             }
             return self.go_on(of);
         }
-        let is_changed = !matches!(of.fields.does, Does::MoveBytes(..));
+        let both: Vec<Rel32> = others.iter().map(|&other| self.exit_unless_clear(other)).collect();
+        let is_changed = !matches!(of.fields.does, Does::MoveBytes(..) | Does::CutBytes);
         let mut parts = if is_changed { self.exit_unless_one(of) } else { Vec::new() };
         let free = of.free();
         let spilled = of.spilled(free);
@@ -113,6 +114,13 @@ impl Emitter {
             Does::MoveBytes(by, count) => {
                 encode::load(&mut self.out.cold, free.b, of.kept.0, of.fields.bytes);
                 encode::shift(&mut self.out.cold, by, free.b, count, of.fields.bytes);
+                self.keep(of, free.b);
+                Ways::default()
+            }
+            Does::CutBytes => {
+                let mask = of.fields.mask();
+                encode::load(&mut self.out.cold, free.b, of.kept.0, of.fields.bytes);
+                encode::alu_constant(&mut self.out.cold, Alu::And, free.b, mask, of.fields.bytes);
                 self.keep(of, free.b);
                 Ways::default()
             }
@@ -133,6 +141,10 @@ impl Emitter {
         self.out.cold.jmp(of.side_exit);
         if !parts.is_empty() {
             self.follow_part(of, parts, start);
+        }
+        match (of.joined_with(), others) {
+            (Some(other), &[(beside, _)]) => self.join_bytes(of, (other, beside), both, start),
+            _ => both.into_iter().for_each(|field| self.out.cold.patch(field, start)),
         }
     }
 
@@ -158,20 +170,6 @@ impl Emitter {
     /// Leaves nothing beside the result.
     pub(super) fn keep_nothing(&mut self, of: &Rescaling<'_>) {
         encode::store_zero(&mut self.out.cold, of.result.0, of.result.1);
-    }
-
-    /// Jumps that are taken unless the cell is that of one float as wide as the operands: the upper end is there, and nothing above.
-    fn exit_unless_one(&mut self, of: &Rescaling<'_>) -> Vec<Rel32> {
-        let ((cell, kept), bytes) = (of.kept, of.fields.bytes);
-        let cold = &mut self.out.cold;
-        let mut exits = Vec::new();
-        if bytes < kept {
-            encode::compare_zero(cold, cell.plus(4), 4);
-            exits.push(cold.jcc_open(NOT_EQUAL));
-        }
-        encode::compare_zero(cold, cell.plus(bytes as i32 - 1), 1);
-        exits.push(cold.jcc_open(EQUAL));
-        exits
     }
 
     /// Code after the way on which the shadow is changed: the ways on which there is none any more; that to the engine begins then.
@@ -292,113 +290,12 @@ impl Emitter {
         ways
     }
 
-    /// Leaves a zero, of either sign, to the engine.
-    pub(super) fn exit_if_zero(&mut self, of: &Rescaling<'_>, b: Gpr, ways: &mut Ways) {
-        let (bytes, cold) = (of.fields.bytes, &mut self.out.cold);
-        encode::copy(cold, b, of.float, bytes);
-        encode::alu(cold, Alu::Add, b, b, bytes);
-        ways.exits.push(cold.jcc_open(EQUAL));
-    }
-
-    /// Looks at a mask: one of whole bytes is the engine's, and so is a zero that is masked. True if it is known to let no digit
-    /// through.
-    fn cuts_all(&mut self, of: &Rescaling<'_>, Free { b, c, .. }: Free, ways: &mut Ways) -> bool {
-        /// The lowest bit of each byte.
-        const LOWEST: u64 = 0x0101_0101_0101_0101;
-        let bytes = of.fields.bytes;
-        self.exit_if_zero(of, b, ways);
-        let Some(mask) = of.other() else {
-            let is_all = of.fields.constant() << (64 - of.fields.digits()) == 0;
-            if is_all {
-                let cleared = if of.is_whole { &mut ways.exits } else { &mut ways.clear };
-                cleared.push(self.out.cold.jmp_open());
-            }
-            return is_all;
-        };
-        let cold = &mut self.out.cold;
-        cold.mov_imm(c, LOWEST);
-        encode::copy(cold, b, mask, bytes);
-        encode::alu(cold, Alu::And, b, c, 8);
-        encode::multiply(cold, b, b, u8::MAX.into());
-        encode::alu(cold, Alu::Compare, b, mask, bytes);
-        ways.exits.push(cold.jcc_open(EQUAL));
-        encode::copy(cold, b, mask, bytes);
-        if of.fields.does == Does::CutOthers {
-            encode::alu_constant(cold, Alu::Xor, b, -1, bytes);
-        }
-        encode::shift(cold, Shift::Left, b, of.upper(), bytes);
-        let cleared = match of.fields.does {
-            // What has been moved has other digits.
-            Does::Gather => &mut ways.lost,
-            _ if of.is_whole => &mut ways.exits,
-            _ => &mut ways.clear,
-        };
-        cleared.push(cold.jcc_open(EQUAL));
-        false
-    }
-
-    /// Leaves a sum or disjunction to the engine that may put bytes beside bytes: not where both have their last, or something
-    /// is for the exponent alone of a float that has one.
-    fn leave_bytes(&mut self, of: &Rescaling<'_>, Free { b, .. }: Free, ways: &mut Ways) {
-        let (bytes, width) = (of.fields.bytes, of.fields.width());
-        let mut both = Vec::new();
-        let cold = &mut self.out.cold;
-        match of.other() {
-            Some(other) => {
-                encode::copy(cold, b, other, bytes);
-                encode::shift(cold, Shift::Right, b, width - 8, bytes);
-                both.push(cold.jcc_open(NOT_EQUAL));
-                encode::copy(cold, b, other, bytes);
-                if of.fields.does == Does::Add {
-                    encode::shift(cold, Shift::Right, b, of.fields.digits(), bytes);
-                    both.push(cold.jcc_open(EQUAL));
-                    encode::copy(cold, b, other, bytes);
-                }
-                encode::shift(cold, Shift::Left, b, of.upper(), bytes);
-                ways.exits.push(cold.jcc_open(NOT_EQUAL));
-            }
-            None if of.fields.upper_byte(of.fields.constant()) != 0 => return,
-            None if of.fields.does == Does::Add && of.fields.has_digits_alone(of.fields.constant()) => return,
-            None => {}
-        }
-        self.exponent(of, of.float, b);
-        let cold = &mut self.out.cold;
-        ways.exits.push(cold.jcc_open(EQUAL));
-        let here = cold.here();
-        both.into_iter().for_each(|field| cold.patch(field, here));
-    }
-
     /// Exponent of `float` in `to`; the flags say whether it is zero.
-    fn exponent(&mut self, of: &Rescaling<'_>, float: Gpr, to: Gpr) {
+    pub(super) fn exponent(&mut self, of: &Rescaling<'_>, float: Gpr, to: Gpr) {
         let bytes = of.fields.bytes;
         encode::copy(&mut self.out.cold, to, float, bytes);
         encode::shift(&mut self.out.cold, Shift::Right, to, of.fields.digits(), bytes);
         encode::alu_constant(&mut self.out.cold, Alu::And, to, of.fields.largest(), bytes);
-    }
-
-    /// A disjunction of one or the other: what turns the sign alone goes on with power 0; otherwise the shadow is kept as it is,
-    /// and the jump returned taken.
-    fn flipped(&mut self, of: &Rescaling<'_>, Free { r, b, c }: Free, ways: &mut Ways) -> Rel32 {
-        let bytes = of.fields.bytes;
-        let cold = &mut self.out.cold;
-        encode::copy(cold, c, r, bytes);
-        encode::alu(cold, Alu::Xor, c, of.float, bytes);
-        if bytes == 8 {
-            // The signs of two narrow floats.
-            encode::alu_constant(cold, Alu::Compare, c, i32::MIN, 4);
-            ways.exits.push(cold.jcc_open(EQUAL));
-        }
-        encode::alu(cold, Alu::Add, c, c, bytes);
-        let turns = cold.jcc_open(EQUAL);
-        // The sign, and more.
-        ways.exits.push(cold.jcc_open(CARRY));
-        encode::load(cold, b, of.kept.0, bytes);
-        self.keep(of, b);
-        let cold = &mut self.out.cold;
-        let done = cold.jmp_open();
-        let here = cold.here();
-        cold.patch(turns, here);
-        done
     }
 
     /// With the difference of float and result in `b`: leaves in `c` the power of two between them. It exits where the
@@ -448,21 +345,6 @@ impl Emitter {
         encode::alu(cold, Alu::Subtract, c, b, 8);
         let here = cold.here();
         cold.patch(sign_alone, here);
-    }
-
-    /// With the difference of float and result in `b`: leaves a narrow sum to the engine that may be that of the upper half of a
-    /// double, of whose digits, which are fewer, none has changed.
-    fn exit_if_upper_half(&mut self, of: &Rescaling<'_>, Free { b, c, .. }: Free, ways: &mut Ways) {
-        let bytes = of.fields.bytes;
-        let cold = &mut self.out.cold;
-        encode::copy(cold, c, b, bytes);
-        encode::shift(cold, Shift::Left, c, of.upper(), bytes);
-        let same = cold.jcc_open(EQUAL);
-        encode::copy(cold, c, b, bytes);
-        encode::shift(cold, Shift::Left, c, of.fields.width() - of.fields.upper_digits(), bytes);
-        ways.exits.push(cold.jcc_open(EQUAL));
-        let here = cold.here();
-        cold.patch(same, here);
     }
 
     /// Stores the shadow with another exponent, by the power in `c`, and another sign if the result has. Those without an exponent

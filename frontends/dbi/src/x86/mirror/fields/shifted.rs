@@ -1,7 +1,8 @@
 //! Code for digits that go elsewhere: shifted, or taken out of a float. Its shadow does not go with them, which is counted, unless
 //! none or all of them are left. Knows where registers and shadows are from `rescale`.
 
-use super::instruction::{Does, LIKE_TURN};
+use super::form::Does;
+use super::instruction::LIKE_TURN;
 use super::rescale::{Free, Rescaling, Ways};
 use crate::context::{Context, TAKEN};
 use crate::x86::asm::Gpr;

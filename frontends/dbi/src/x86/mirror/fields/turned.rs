@@ -2,7 +2,7 @@
 //!
 //! What only changes the tag keeps what is kept beside the word, and a tag on its own has no shadow. All else is left to the engine.
 
-use super::instruction::{Does, Fields, Other};
+use super::form::{Does, Fields, Other};
 use super::rescale::{Free, Rescaling, SLOTS};
 use crate::x86::asm::{Gpr, Rel32};
 use crate::x86::emit::Emitter;

@@ -358,7 +358,7 @@ impl Oracle {
             (false, true) => (value & !0 >> 32, cell & !0 >> 32),
             (false, false) => (float(rng, false), (cell & !0 >> 33) | 1 << 30),
         };
-        self.check_cell(&made, [value, other], cell.max(1), is_wide)
+        self.check_cell(&made, [value, other], [cell.max(1), 0], is_wide)
     }
 
     /// Problems with an instruction on chosen operands, one of which is a float with a shadow, or both.
@@ -387,15 +387,48 @@ impl Oracle {
         let cell = if is_double || is_odd { cell } else { u64::from(cell as u32) };
         // Without any shadow nothing is replayed.
         let cell = if cell == 0 { 1 } else { cell };
-        self.check_cell(&made, values, cell, is_double)
+        self.check_cell(&made, values, [cell, 0], is_double)
     }
 
-    /// Problems with an instruction on two operands, one of which has this cell beside it.
+    /// Problems with a word that is put together from bytes of two with shadows, or from bits.
+    fn check_joined(&mut self) -> Option<String> {
+        let rng = self.checker.rng();
+        let is_double = rng.below(2) == 0;
+        let [first, second, third] = registers(is_double);
+        let code = |wide, narrow| if is_double { wide } else { narrow };
+        let made = match rng.below(4) {
+            0 => Instruction::with2(code(Code::Add_rm64_r64, Code::Add_rm32_r32), first, second),
+            1 => {
+                let sum = MemoryOperand::with_base_index(first, second);
+                Instruction::with2(code(Code::Lea_r64_m, Code::Lea_r32_m), third, sum)
+            }
+            _ => Instruction::with2(code(Code::Or_rm64_r64, Code::Or_rm32_r32), first, second),
+        };
+        let some_bytes = |rng: &mut Rng| {
+            let bits = rng.next();
+            (0..8).filter(|n| bits >> n & 1 == 1).fold(0, |mask, n| mask | 0xff_u64 << (8 * n))
+        };
+        let all = if is_double { u64::MAX } else { u32::MAX.into() };
+        let (mut mask, zeros) = (some_bytes(rng), some_bytes(rng) | some_bytes(rng));
+        let [a, b] = [0, 1].map(|_| [float(rng, is_double), rng.next()][rng.below(2) as usize] & all);
+        let cells = [0, 1].map(|_| u64::from_le_bytes(in_place(is_double, [rng.next(), rng.next()])) & all);
+        let cells = [cells[0] & mask & zeros, cells[1] & !mask];
+        if rng.below(4) == 0 {
+            mask ^= 0xff << (8 * rng.below(8)) | 1 << rng.below(64);
+        }
+        if cells.contains(&0) {
+            return None;
+        }
+        self.check_cell(&made.expect("an instruction"), [a & mask, b & !mask], cells, is_double)
+    }
+
+    /// Problems with an instruction on two operands, the first of which has this cell beside it, and the other that or, if it is 0,
+    /// perhaps one.
     fn check_cell(
         &mut self,
         made: &Instruction,
         values: [u64; 2],
-        cell: u64,
+        [cell, second_cell]: [u64; 2],
         is_double: bool,
     ) -> Option<String> {
         let bytes = encoded(made)?;
@@ -435,7 +468,9 @@ impl Oracle {
         };
         put(one, cell);
         put(Some(THIRD), u64::from_le_bytes(in_place(true, kept)));
-        if both {
+        if second_cell != 0 {
+            put(two, second_cell);
+        } else if both {
             put(two, u64::from_le_bytes(in_place(is_double, kept)));
         }
         let (counted, beside) = (self.stage.counted(), self.tally.beside);
@@ -480,6 +515,11 @@ fn compare(share: u64, check: fn(&mut Oracle) -> Option<String>) {
 #[test]
 fn floats_taken_apart_are_what_replay_makes() {
     compare(2, Oracle::check_fields);
+}
+
+#[test]
+fn words_put_together_from_bytes_are_what_replay_makes() {
+    compare(2, Oracle::check_joined);
 }
 
 #[test]
