@@ -46,10 +46,15 @@ pub(super) fn exchange_add(code: &mut Asm, mem: Mem, reg: Gpr) {
 
 /// Loads 1, 2, 4 or 8 bytes into rcx, zero-extended.
 pub(in crate::x86) fn load_rcx(code: &mut Asm, mem: Mem, bytes: usize) {
+    load_part(code, RCX, mem, bytes);
+}
+
+/// Loads 1, 2, 4 or 8 bytes into `reg`, zero-extended.
+pub(super) fn load_part(code: &mut Asm, reg: Gpr, mem: Mem, bytes: usize) {
     match bytes {
-        1 => memory(code, &[0x0f, 0xb6], RCX, mem, 4, 0),
-        2 => memory(code, &[0x0f, 0xb7], RCX, mem, 4, 0),
-        _ => memory(code, &[0x8b], RCX, mem, bytes, 0),
+        1 => memory(code, &[0x0f, 0xb6], reg, mem, 4, 0),
+        2 => memory(code, &[0x0f, 0xb7], reg, mem, 4, 0),
+        _ => memory(code, &[0x8b], reg, mem, bytes, 0),
     }
 }
 

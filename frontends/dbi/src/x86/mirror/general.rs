@@ -217,8 +217,18 @@ impl Emitter {
             self.load_cell(n, mem, bytes as u8);
             return self.guest(at);
         }
-        // Part of a cell: through rcx.
+        // Part of a cell: through the register itself, if all of it is written anyway, and otherwise through rcx.
         let cell = self.cell(n).plus(first_byte(register));
+        if whole && !mem.uses(n) && self.mirror().address().is_none() {
+            self.out.hot.store(self.frame.slot(Slot::Scratch), n);
+            let spilled = self.spilled(Some(n));
+            self.note(at.index, spilled);
+            encode::load_part(&mut self.out.hot, n, mem, bytes);
+            encode::store(&mut self.out.hot, cell, n, 8);
+            // Where this faults, the register is as it was.
+            self.instruction(at.index, at.insn());
+            return self.note_spilled(at.index);
+        }
         self.out.hot.store(self.frame.slot(Slot::Scratch), RCX);
         encode::load_rcx(&mut self.out.hot, mem, bytes);
         let stored = if whole { 8 } else { register.size() };
@@ -251,8 +261,8 @@ impl Emitter {
             return self.out.hot.vector_store(mem, temporary, bytes as u8);
         }
         let first = first_byte(register);
-        // The address may need rcx as it is: any other register carries the byte then.
-        let carrier = if mem.uses(RCX) { other_than(mem) } else { RCX };
+        // What has been stored is rarely used again at once. The address may need it as it is.
+        let carrier = if mem.uses(n) { other_than(mem) } else { n };
         self.out.hot.store(self.frame.slot(Slot::Scratch), carrier);
         self.out.hot.load(carrier, self.frame.slot(Slot::Scratch));
         let spilled = self.spilled(Some(carrier));

@@ -31,17 +31,17 @@ pub(super) enum Does {
     DropDigits,
     /// Bits move otherwise.
     Move,
-    /// They are added to themselves.
+    /// All of them are added to themselves.
     Double,
     /// Bits move to the right by as many as a register says, or to the left (`None`).
     MoveBy(Option<Gpr>),
     /// Some in a row are moved to the lowest places, and the others dropped.
     Extract,
-    /// Those that a mask has are moved together, or the lowest ones to where it has some.
+    /// Bits that a mask has are moved together, or the lowest ones to where it has some.
     Gather,
     /// Bits move, and some of another operand come in.
     Funnel,
-    /// They are multiplied by another operand.
+    /// All of them are multiplied by another operand.
     Multiply,
     /// One bit is another, or those from some number on are none.
     Change,
