@@ -81,14 +81,12 @@ static real reversed_between(real x)
 
 static real reversed_by_bytes(real x)
 {
-    volatile unsigned char there[sizeof x], back[sizeof x];
-    unsigned char bytes[sizeof x];
-    memcpy(bytes, &x, sizeof x);
-    for (unsigned i = 0; i < sizeof x; i++) there[sizeof x - 1 - i] = bytes[i];
-    for (unsigned i = 0; i < sizeof x; i++) back[sizeof x - 1 - i] = there[i];
-    for (unsigned i = 0; i < sizeof x; i++) bytes[i] = back[i];
-    memcpy(&x, bytes, sizeof x);
-    return x;
+    volatile real from = x, to = 0;
+    volatile unsigned char there[sizeof x];
+    volatile unsigned char *in = (volatile unsigned char *)&from, *out = (volatile unsigned char *)&to;
+    for (unsigned i = 0; i < sizeof x; i++) there[sizeof x - 1 - i] = in[i];
+    for (unsigned i = 0; i < sizeof x; i++) out[sizeof x - 1 - i] = there[i];
+    return to;
 }
 
 /* Sign and exponent go through a register that is wider, and come back as they were. */
@@ -118,7 +116,7 @@ NEXT(next_by_constant, "add $3, %0")
 
 static void checks(void)
 {
-    SUM("pushed", pushed(x), 2);
+    SUM("pushed", pushed(x), 8 / sizeof x);
     SUM("chosen", chosen(x, 3 * x, i % 3), i % 3 ? 3 : 1);
     SUM("chosen_loaded", chosen_loaded(x, 3 * x, i % 2), i % 2 ? 3 : 1);
     SUM("chosen_constant", chosen(x, 1, i % 2), !(i % 2));

@@ -250,6 +250,26 @@ const DOT: &[Row] = &[
         .with(SHIFT)
         .must(20.0)
         .want(8.0),
+    steady("float chosen by cmov", "bit_tricks.c", &["choice", "2000000"], &["choice", "1"])
+        .with(SHIFT)
+        .must(20.0)
+        .want(8.0),
+    steady("next float by inc", "bit_tricks.c", &["next", "2000000"], &["next", "1"])
+        .with(SHIFT)
+        .must(20.0)
+        .want(8.0),
+    steady("bytes reversed", "bit_tricks.c", &["reversed", "2000000"], &["reversed", "1"])
+        .with(SHIFT)
+        .must(20.0)
+        .want(8.0),
+    steady("bytes copied one by one", "bit_tricks.c", &["bytes", "1000000"], &["bytes", "1"])
+        .with(SHIFT)
+        .must(20.0)
+        .want(8.0),
+    steady("digits multiplied", "bit_tricks.c", &["product", "5000000"], &["product", "1"])
+        .with(SHIFT)
+        .must(20.0)
+        .want(8.0),
     steady("exponent cut out and put in", "bit_tricks.c", &["ldexp", "1000000"], &["ldexp", "1"])
         .with(SHIFT)
         .must(20.0)
