@@ -112,6 +112,16 @@ impl Report {
         }
     }
 
+    /// Tells whether the report says nothing: no float was followed, seeded, printed or lost, and there is nothing to warn of.
+    pub fn is_empty(&self) -> bool {
+        let Coverage { operations, instructions, unwatched, gaps, .. } = &self.coverage;
+        let met = operations.unwrap_or(0) + instructions.unwrap_or(0);
+        let named = self.inputs.iter().any(|input| input.count > 0) || self.listing.is_some();
+        let said = !self.findings.is_empty() || !self.suppressed.is_empty() || !self.warnings.is_empty();
+        let printed_or_lost = !self.outputs.is_empty() || !unwatched.is_empty() || !gaps.is_empty();
+        met == 0 && !(named || said || printed_or_lost || self.partial)
+    }
+
     /// The line of the script that ran at `site`, if an interpreter did.
     pub fn script_line(&self, site: Site) -> Option<&ScriptLine> {
         self.stacks.get(&site)?.iter().find_map(|&caller| self.sites.script_line(caller))

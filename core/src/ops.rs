@@ -92,6 +92,7 @@ impl<K: Arith> Gradient<K> {
     }
 
     /// No value, no derivative: what the rows say, but NaN where `r` is (ln −1 has no slope, though 1/x has a value).
+    #[inline(always)]
     fn where_defined(mut self, k: &K, r: K::V) -> Self {
         for partial in &mut self.partials {
             if !matches!(partial, Zero | When(_) | Unless(_)) {

@@ -205,3 +205,24 @@ fn a_module_may_be_gone_from_its_path_by_the_time_it_is_mapped() {
     assert_eq!(text(&outcome.stdout), "42.0\n");
     assert_eq!(reports(&outcome)[0].outputs[0].dot, Some(26.0));
 }
+
+/// Children that compute nothing have reports in files, and on the terminal if all is to be said; the others always.
+#[test]
+fn children_that_compute_nothing_say_nothing() {
+    let Some(leaf) = leaf() else { return };
+    let leaf = leaf.to_str().expect("a path one can type");
+    let program = tool::binary().to_str().expect("a path one can type");
+    let engine = Engine::from_env();
+    for (more, said) in [(None, 1), (Some("-v"), 2)] {
+        let mut argv = vec![program, "--shadow=error", "--trace-children=yes"];
+        argv.extend(more.into_iter().chain(engine.options.iter().map(String::as_str)));
+        let line = format!("{leaf}; /bin/true; exit 0");
+        argv.extend(["--", "sh", "-c", &line]);
+        let outcome = run(&argv, &[]);
+        let heads = text(&outcome.stderr);
+        let heads: Vec<&str> = heads.lines().filter(|line| line.starts_with("shadowgrind error: ")).collect();
+        let children = heads.iter().filter(|head| !head.contains(" sh "));
+        // The shell is the first process: it always has its report.
+        assert_eq!((children.count(), heads.len()), (said, said + 1), "{heads:?}");
+    }
+}

@@ -13,17 +13,20 @@ use crate::mailbox::Recording;
 use crate::x86::function::Function;
 use crate::x86::mirror::descriptor::{BUFFER, RecordDescriptor, Staged, What};
 use crate::x86::mirror::staging::{ALIGNMENT, ROOM, is_full};
-use shadowgrind_core::appended::{Appended, BLOCK, HEAD, Kinds, Operation, Part, Records, Source, Step};
+use shadowgrind_core::appended::{Appended, BLOCK, HEAD, Kinds, Operation, Part, Records, Step};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::numbers::{self, SINGLE_MORE};
+use shadowgrind_core::ops::MAX_OPERANDS;
 use shadowgrind_core::site::Site;
 use std::sync::atomic::Ordering;
 
 /// Most numbers that are given away between two stops: a record has no more results than bytes.
 const MOST: u64 = ROOM + BUFFER;
 const _: () = assert!(MOST <= BLOCK, "a block is to last from one stop to the next");
-/// Most bytes of a record.
-const MOST_BYTES: usize = 256;
+/// Part of a record that a call appends.
+type Word = [u8; 8];
+/// Most of them: the head, and cells and floats of all operands and the float of the result.
+const MOST_WORDS: usize = 1 + (2 * MAX_OPERANDS + 1) * size_of::<CallVector>() / size_of::<Word>();
 
 /// Buffer of one thread, and what is known of it.
 #[derive(Debug)]
@@ -149,12 +152,10 @@ pub(super) extern "C" fn append_call(call: &mut FunctionCall, recording: &Record
         call.is_unknown = 1;
         return;
     }
-    let operation = Operation { site: Site::NONE, op, from: format, to: format };
-    let step = Step::alone(operation, lanes, op.arity());
-    let (bytes, length) = (record_of(call, &step), step.record_bytes());
     // SAFETY: the thread's buffer has room for a record here, and nobody looks at it before the position says that it is there.
-    unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), at as *mut u8, length) };
-    recording.next.store(at + length as u64, Ordering::Release);
+    let words = unsafe { std::slice::from_raw_parts_mut(at as *mut Word, MOST_WORDS) };
+    let used = write_record(call, words);
+    recording.next.store(at + size_of_val(&words[..used]) as u64, Ordering::Release);
     let number = recording.number.load(Ordering::Relaxed);
     recording.number.store(number + u64::from(lanes), Ordering::Relaxed);
     for n in 0..lanes.into() {
@@ -165,32 +166,31 @@ pub(super) extern "C" fn append_call(call: &mut FunctionCall, recording: &Record
     }
 }
 
-/// The record of the operation that the call notes, which is this step alone.
-#[inline]
-fn record_of(call: &FunctionCall, step: &Step) -> [u8; MOST_BYTES] {
+/// Writes the record of the operation that the call notes, which is a [step alone](Step::alone), to the first of these words. The number
+/// of words that it takes.
+#[inline(always)]
+fn write_record(call: &FunctionCall, into: &mut [Word]) -> usize {
     let Function { op, format, width, .. } = Function::from_bits(call.function as u32);
-    let mut bytes = [0_u8; MOST_BYTES];
-    let kind = call.kinds[call.present as usize];
-    bytes[..4].copy_from_slice(&(kind as u32).to_le_bytes());
-    let mut put = |at: usize, words: &CallVector| {
-        let from = words.iter().flat_map(|word| word.to_le_bytes()).take(width.into());
-        bytes[at..].iter_mut().zip(from).for_each(|(to, byte)| *to = byte);
+    // What is beyond four bytes is none of a single float's.
+    let mask = if width == 4 { u64::from(u32::MAX) } else { u64::MAX };
+    let length = usize::from(width).div_ceil(size_of::<Word>());
+    let mut used = usize::from(HEAD) / size_of::<Word>();
+    into[0] = call.kinds[call.present as usize].to_le_bytes();
+    let mut put = |vector: &CallVector| {
+        let to = into[used..][..length].iter_mut();
+        to.zip(vector).for_each(|(to, word)| *to = (word & mask).to_le_bytes());
+        used += length;
     };
-    let Step { part: Part { cells, x, r, .. }, bytes: [cell_bytes, _], .. } = *step;
-    let float = |at: u16| usize::from(HEAD + cell_bytes + at - 1);
-    for (i, operand) in op.operands().iter().enumerate() {
-        if operand.integer {
-            let x_i = call.x[i][0] as i64 as f64;
-            put(float(x[i]), &[format.from_f64(x_i) as u64, 0, 0, 0]);
-        } else {
-            put(float(x[i]), &call.x[i]);
-        }
-        if let Source::Cells(at) = cells[i] {
-            put(at.into(), &call.shadows[i]);
+    let operands = op.operands();
+    call.shadows.iter().take(operands.len()).for_each(&mut put);
+    for (operand, x) in operands.iter().zip(&call.x) {
+        match operand.integer {
+            true => put(&[format.from_f64(x[0] as i64 as f64) as u64, 0, 0, 0]),
+            false => put(x),
         }
     }
-    put(float(r), &call.result);
-    bytes
+    put(&call.result);
+    used
 }
 
 /// Cell beside the result of a lane, of a record whose first result has this number.

@@ -45,6 +45,7 @@ impl Session {
         }
         tell(terminal, self.write_trace(state, observer, &mut symbols));
         self.judge(state, observer, &mut symbols);
+        self.withhold_empty(state);
         if is_concerned {
             self.confirm(state, &mut symbols);
         }
@@ -86,6 +87,18 @@ impl Session {
         }
         if !self.tree.is_first_process() {
             state.destinations.files.clear();
+        }
+    }
+
+    /// Withholds on the terminal what would say nothing of a child process, unless all is to be said: a script runs many that compute
+    /// nothing.
+    fn withhold_empty(&self, state: &mut State) {
+        let is_child = !self.tree.is_first_process() && self.config.shadow.is_carried();
+        if is_child
+            && state.report.is_empty()
+            && state.destinations.terminal.is_some_and(|style| !style.verbose)
+        {
+            state.destinations.terminal = None;
         }
     }
 
