@@ -72,6 +72,17 @@ fn text_over_floats_that_were_freed_is_no_gap() {
     }
 }
 
+/// A condition in a register in which a float was is an integer.
+#[test]
+fn a_condition_over_a_float_is_no_gap() {
+    for shadow in ["dot", "adjoint"] {
+        for options in [&[][..], &["--no-avx512"], &["--superblock-limit=1"]] {
+            let Some(seen) = observe(shadow, "condition.c", "-O2", "sse2", options) else { return };
+            assert_eq!(gaps(&seen), [], "{shadow} {options:?}");
+        }
+    }
+}
+
 /// Few digits are lost like many: 1.5 has only one below its leading bit.
 #[test]
 fn digits_lost_in_integer_arithmetic_are_counted() {

@@ -3,8 +3,8 @@
 use super::complete::Value;
 use super::{AddressRecipe, Completion, LoweredInsn, Why};
 use crate::x86::access::is_write;
-use crate::x86::state;
-use iced_x86::{EncodingKind, Instruction, InstructionInfo, OpKind, Register};
+use crate::x86::{rows, state};
+use iced_x86::{EncodingKind, Instruction, InstructionInfo, OpKind, Register, UsedRegister};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::step::{Capture, Operand, Place, Step};
 
@@ -210,8 +210,10 @@ impl<'a> Build<'a> {
 
     /// Clears all registers the instruction writes.
     pub(super) fn clear_registers(&mut self) {
-        for (place, bytes) in written(self.info) {
-            self.clear(place, bytes);
+        for register in written_registers(self.info) {
+            if let Some((place, bytes)) = register_place(rows::no_float_after(self.insn, register)) {
+                self.clear(place, bytes);
+            }
         }
     }
 
@@ -239,8 +241,12 @@ pub(super) fn register_place(register: Register) -> Option<(Place, u16)> {
     state::offset(register).map(|offset| (Place::State(offset), bytes as u16))
 }
 
+/// Places of the registers an instruction writes.
+pub(super) fn written(info: &InstructionInfo) -> impl Iterator<Item = (Place, u16)> {
+    written_registers(info).filter_map(register_place)
+}
+
 /// Registers an instruction writes.
-pub(super) fn written(info: &InstructionInfo) -> impl Iterator<Item = (Place, u16)> + use<> {
-    let uses = info.used_registers().iter().filter(|used| is_write(used.access()));
-    uses.filter_map(|used| register_place(used.register())).collect::<Vec<_>>().into_iter()
+fn written_registers(info: &InstructionInfo) -> impl Iterator<Item = Register> {
+    info.used_registers().iter().filter(|used| is_write(used.access())).map(UsedRegister::register)
 }

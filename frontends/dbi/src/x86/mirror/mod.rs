@@ -415,7 +415,7 @@ impl Emitter {
         let mask = self.mode.mask();
         for &register in &written {
             if let Some(n) = general_number(register) {
-                self.clear_part(register, n, mask);
+                self.clear_part(rows::no_float_after(insn, register), n, mask);
             } else if register.is_vector_register() {
                 self.clear_vector(register.number() as u8);
             }

@@ -18,7 +18,7 @@ pub(crate) use operand_size::operand_bits;
 pub(crate) use system::{System, names_gs_base, system};
 
 use super::table::{Moved, Row};
-use iced_x86::{Code, CpuidFeature, EncodingKind, Instruction, Mnemonic};
+use iced_x86::{Code, CpuidFeature, EncodingKind, Instruction, Mnemonic, Register};
 use std::sync::LazyLock;
 
 /// Makes `row`, which finds a mnemonic's row, from lines `Mnemonic Mnemonic … => row;`.
@@ -47,6 +47,14 @@ pub(crate) fn row(insn: &Instruction) -> Row {
         _ => {}
     }
     BY_CODE[code as usize].unwrap_or(Row::Integer)
+}
+
+/// The general register of which nothing is a float once `insn` has written `written`, all of it or a part. What has no row of its
+/// own makes an integer: where that is a byte, as a condition is, the program uses the byte alone or masks the rest away, and what
+/// was beside it in the register has been used up.
+pub(crate) fn no_float_after(insn: &Instruction, written: Register) -> Register {
+    let is_integer = written.is_gpr() && row(insn) == Row::Integer;
+    if is_integer { written.full_register() } else { written }
 }
 
 /// Rows by code: each instruction that is translated is asked for its own several times. Made when the first block is, while the
