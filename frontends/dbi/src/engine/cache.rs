@@ -12,7 +12,7 @@ use super::stubs::{self, ExitId, FIRST_EXIT, Stubs};
 use crate::x86::branch_table::{IB_ENTRY_BYTES, table_entries, table_index};
 use crate::x86::code::{Emitted, ExitKind, ExitSite, Frame, Misses, Placement};
 use crate::x86::mode::{Mode, SHARED_TABLE, TABLES};
-use crate::x86::superblock::Superblock;
+use crate::x86::superblock::{FloatFacts, Superblock};
 use chains::Chained;
 use hashbrown::{HashMap, HashTable};
 use std::hash::{BuildHasher, BuildHasherDefault, Hasher};
@@ -61,9 +61,18 @@ pub(crate) struct Block {
     chained: Chained,
     /// Jumps by which its check of arrivals goes on where it is not the one.
     misses: Misses,
-    /// The superblock it was made from, if the guest may write there: another thread may have changed the bytes by the time a
-    /// fault is looked up.
-    made_from: Option<Box<Superblock>>,
+    kept: Kept,
+}
+
+/// Origin of a block as far as it has to be kept, so that translating it again gives the same code.
+#[derive(Clone)]
+pub(crate) enum Kept {
+    /// Nothing: the bytes stay what they are, and no instruction means anything more for floats than it says.
+    Nothing,
+    /// Facts about its instructions: other blocks tell a part of them, and may be gone or have changed by then.
+    Facts(Box<FloatFacts>),
+    /// All of it. The guest may write there, and another thread may have changed the bytes by the time a fault is looked up.
+    Superblock(Box<Superblock>),
 }
 
 impl Block {
@@ -75,9 +84,9 @@ impl Block {
         hash(self.made_of.pc, self.made_of.mode)
     }
 
-    /// The superblock it was made from, if the guest may change the bytes of that.
-    pub(crate) fn made_from(&self) -> Option<&Superblock> {
-        self.made_from.as_deref()
+    /// The part of its origin that is kept.
+    pub(crate) fn kept(&self) -> &Kept {
+        &self.kept
     }
 
     /// First addresses of its hot and cold code.
@@ -231,13 +240,13 @@ impl Cache {
     }
 
     /// Installs a block that was emitted for [`Cache::placement`] and fits. `pages` are the guest pages it was made
-    /// from; `made_from` is what was found there, if it is to be kept.
+    /// from; `kept` is what it keeps of what was found there.
     pub(crate) fn install(
         &mut self,
         made_of: MadeOf,
         emitted: &Emitted,
         pages: &[u64],
-        made_from: Option<Box<Superblock>>,
+        kept: Kept,
     ) -> BlockId {
         let id = self.blocks.len() as BlockId;
         self.hot.store(emitted.hot.base(), emitted.hot.code());
@@ -257,7 +266,7 @@ impl Cache {
             alive: true,
             chained: Chained::No,
             misses: emitted.misses,
-            made_from,
+            kept,
         });
         self.enter_in_book(id);
         for &page in pages {

@@ -16,7 +16,7 @@
 //! Outside translated code the context's image has the guest's MXCSR; that is what frames of signals, new threads and
 //! instructions that run out of line are given.
 
-use super::cache::MadeOf;
+use super::cache::{Kept, MadeOf};
 use super::guest_code::GuestCode;
 use super::raised::{INEXACT, Raised};
 use super::region::BlockId;
@@ -26,7 +26,6 @@ use crate::context::{Context, Fault, Mxcsr};
 use crate::registers;
 use crate::x86::code::Slot;
 use crate::x86::mode::Mode;
-use crate::x86::superblock::Superblock;
 
 /// The processor's number of the exception that vector arithmetic raises.
 const TRAP_VECTOR_ARITHMETIC: u64 = 19;
@@ -168,31 +167,26 @@ fn rule_raised(thread: &mut Thread, guest: u32, exceptions: u32) {
 }
 
 /// Makes a block, in an empty cache if there is no room in it as it is.
-fn make(
-    thread: &mut Thread,
-    source: &mut GuestCode,
-    wanted: MadeOf,
-    made_from: Option<&Superblock>,
-) -> Option<BlockId> {
-    if let Ok(id) = thread.translator.make(&mut thread.cache, source, wanted, made_from) {
+fn make(thread: &mut Thread, source: &mut GuestCode, wanted: MadeOf, kept: &Kept) -> Option<BlockId> {
+    if let Ok(id) = thread.translator.make(&mut thread.cache, source, wanted, kept) {
         return Some(id);
     }
     thread.flush();
-    thread.translator.make(&mut thread.cache, source, wanted, made_from).ok()
+    thread.translator.make(&mut thread.cache, source, wanted, kept).ok()
 }
 
 /// Place of the same rule in the isolated version of block `id`, which is made if it is not there.
 fn in_isolation(thread: &mut Thread, id: BlockId, place: RulePlace) -> Option<u64> {
     let block = thread.cache.block(id);
-    let (made_of, made_from) = (block.made_of, block.made_from().cloned());
-    let (wanted, made_from) = (made_of.isolated(), made_from.as_ref());
+    let (made_of, kept) = (block.made_of, block.kept().clone());
+    let wanted = made_of.isolated();
     let mut source = GuestCode::new(thread.process, made_of.pc);
     let existing = thread.cache.find(wanted.pc, wanted.mode);
     let id = match existing.filter(|&id| thread.cache.block(id).made_of == wanted) {
         Some(id) => id,
         None => {
             existing.into_iter().for_each(|other| thread.cache.forget(other));
-            make(thread, &mut source, wanted, made_from)?
+            make(thread, &mut source, wanted, &kept)?
         }
     };
     let start = thread.translator.rule(&thread.cache, &mut source, id, place.number)?.start;

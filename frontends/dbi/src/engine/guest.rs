@@ -104,6 +104,11 @@ pub(crate) fn read_cstr_array(address: u64) -> Result<Vec<CString>, Fault> {
     Ok(strings)
 }
 
+/// Tells whether text may have the byte, as far as it is ASCII.
+pub(crate) fn is_text(byte: u8) -> bool {
+    byte.is_ascii_graphic() || byte.is_ascii_whitespace()
+}
+
 /// The bytes of a plain value.
 pub(crate) fn as_bytes<T: Plain>(value: &T) -> &[u8] {
     // SAFETY: a plain value has no padding, so all its bytes are initialised; the lifetime is the borrow's.

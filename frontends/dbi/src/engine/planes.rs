@@ -4,8 +4,9 @@
 //! what they mean is the client's business.
 
 use super::layout::{GUEST_END, PAGE, page_ceil, page_floor};
-use super::{shared_planes, sys};
+use super::{guest, shared_planes, sys};
 use crate::x86::vector::MIRROR_SHIFT;
+use std::ops::Range;
 
 /// Distance from a guest address to its mirror.
 ///
@@ -103,8 +104,9 @@ pub(crate) fn any(address: u64, len: u64) -> bool {
     false
 }
 
-/// Number of floats of a guest range that have shadows: as many as there are words of eight bytes with one, since two narrow
-/// floats with shadows cannot be told from a wide one.
+/// Number of floats with shadows in a guest range that is handed out: as many as there are words of eight bytes with one, since two
+/// narrow floats with shadows cannot be told from a wide one. What is text now is none any more, though parts of what was kept
+/// beside a float that was there may have stayed.
 pub(crate) fn count(address: u64, len: u64) -> u64 {
     const WORD: u64 = 8;
     let end = address.saturating_add(len);
@@ -112,10 +114,23 @@ pub(crate) fn count(address: u64, len: u64) -> u64 {
     let mut at = address;
     while at < end {
         let next = (at / WORD + 1) * WORD;
-        floats += u64::from(any(at, next.min(end) - at));
+        floats += u64::from(any(at, next.min(end) - at) && !is_amid_text(at, address..end));
         at = next;
     }
     floats
+}
+
+/// Tells whether all bytes in the word at `at` and in those beside it, as far as they are in the range, are text, and more than a
+/// float has.
+fn is_amid_text(at: u64, range: Range<u64>) -> bool {
+    const FEWEST: usize = 12;
+    const BESIDE: u64 = 8;
+    let start = at.saturating_sub(BESIDE).max(range.start);
+    let mut bytes = [0; 3 * BESIDE as usize];
+    let all = &mut bytes[..(at + 2 * BESIDE).min(range.end).saturating_sub(start).min(3 * BESIDE) as usize];
+    all.len() >= FEWEST
+        && guest::read_some(start, all) == all.len()
+        && all.iter().copied().all(guest::is_text)
 }
 
 /// Number of floats of whole pages of guest memory that have shadows, as [`count`] counts them. Pages of the mirror that nobody

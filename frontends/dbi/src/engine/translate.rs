@@ -1,7 +1,7 @@
 //! Translation: discover, emit, install — and the way back, from an address in the code cache to the guest's.
 
 use super::arena::Exhausted;
-use super::cache::{Cache, MadeOf};
+use super::cache::{Cache, Kept, MadeOf};
 use super::guest;
 use super::layout::{PAGE, page_floor};
 use super::region::BlockId;
@@ -13,7 +13,7 @@ use crate::x86::mirror::{Mirror, Watched};
 use crate::x86::mode::Mode;
 use crate::x86::returns;
 use crate::x86::rows;
-use crate::x86::superblock::{End, Flow, Insn, Superblock};
+use crate::x86::superblock::{End, FloatFacts, Flow, Insn, Superblock};
 use crate::x86::wholes::Whole;
 use hashbrown::HashMap;
 use iced_x86::{EncodingKind, FlowControl, Instruction, OpKind};
@@ -161,21 +161,25 @@ impl Translator {
         self.wholes.get(&pc).copied()
     }
 
-    fn note_facts(&mut self) {
+    /// Finds out what the instructions of the block just discovered mean for floats, with the help of what other blocks have told
+    /// of them, and notes it.
+    fn find_facts(&mut self, source: &mut dyn CodeSource) {
+        self.block.find_facts(source);
+        let Superblock { insns, facts: Some(facts), .. } = &mut self.block else { return };
         // A block that starts on the way of a float's end does not see where that was read.
-        for insn in &self.block.insns {
+        for insn in &*insns {
             let (pc, known) = (insn.pc(), self.wholes.get(&insn.pc()).copied());
             if let Some(known) = known.filter(|known| known.holds_for(&insn.decoded)) {
-                self.block.wholes.retain(|&(at, _)| at != pc);
-                self.block.wholes.push((pc, known));
+                facts.wholes.retain(|&(at, _)| at != pc);
+                facts.wholes.push((pc, known));
             }
         }
-        for insn in &self.block.insns {
+        for insn in &*insns {
             self.sums.remove(&insn.pc());
             self.wholes.remove(&insn.pc());
         }
-        self.sums.extend(&self.block.sums);
-        self.wholes.extend(&self.block.wholes);
+        self.sums.extend(&facts.sums);
+        self.wholes.extend(&facts.wholes);
     }
 
     /// Tells whether the processor's MXCSR is not the guest's in code that may have rules.
@@ -218,8 +222,7 @@ impl Translator {
             self.block.discover(pc, Limits { back, ..limits }, source);
         }
         if mode.is_annotated() {
-            self.block.find_facts(source);
-            self.note_facts();
+            self.find_facts(source);
         }
         match self.block.end {
             End::Invalid(at) if at == pc => return Err(NoBlock::Invalid),
@@ -236,15 +239,15 @@ impl Translator {
         Ok(self.install(cache, made_of, source.is_writable())?)
     }
 
-    /// Makes a block of what another one was made of, in another mode; `made_from` is what that one keeps of it.
+    /// Makes a block of what another one was made of, in another mode; `kept` is what that one keeps of it.
     pub(crate) fn make(
         &mut self,
         cache: &mut Cache,
         source: &mut dyn CodeSource,
         made_of: MadeOf,
-        made_from: Option<&Superblock>,
+        kept: &Kept,
     ) -> Result<BlockId, Exhausted> {
-        self.discover_again(source, &made_of, made_from);
+        self.discover_again(source, &made_of, kept);
         self.install(cache, made_of, source.is_writable())
     }
 
@@ -263,8 +266,19 @@ impl Translator {
             }
         }
         let pages = pages(&self.block);
-        let made_from = writable.then(|| Box::new(self.block.clone()));
-        Ok(cache.install(made_of, &self.emitter.out, &pages, made_from))
+        let kept = self.to_keep(writable);
+        Ok(cache.install(made_of, &self.emitter.out, &pages, kept))
+    }
+
+    /// The part of the block just discovered that has to be kept; all of it where the guest may change its bytes.
+    fn to_keep(&self, writable: bool) -> Kept {
+        if writable {
+            return Kept::Superblock(Box::new(self.block.clone()));
+        }
+        match &self.block.facts {
+            Some(facts) if *facts != FloatFacts::default() => Kept::Facts(Box::new(facts.clone())),
+            _ => Kept::Nothing,
+        }
     }
 
     /// Addresses of the instructions in the block just translated that compute with floats.
@@ -360,25 +374,20 @@ impl Translator {
         self.meaning(cache, source, id).rules.get(number).copied()
     }
 
-    /// Discovers once more what a block was made of, unless it keeps that as `made_from`.
-    fn discover_again(
-        &mut self,
-        source: &mut dyn CodeSource,
-        made_of: &MadeOf,
-        made_from: Option<&Superblock>,
-    ) {
+    /// Discovers once more what a block was made of, unless it keeps that.
+    fn discover_again(&mut self, source: &mut dyn CodeSource, made_of: &MadeOf, kept: &Kept) {
         let &MadeOf { pc, mode, instructions, compare, hot, back } = made_of;
-        if let Some(made_from) = made_from {
-            self.block.clone_from(made_from);
-        } else {
-            let limits = self.limits(mode, compare, hot);
-            // What ended before its first instruction, at a hook, is to end there again, and not at a limit of none.
-            let instructions = instructions.max(1);
-            self.block.discover(pc, Limits { instructions, back, ..limits }, source);
+        if let Kept::Superblock(made_from) = kept {
+            return self.block.clone_from(made_from);
         }
-        if mode.is_annotated() {
-            self.block.find_facts(source);
-        }
+        let limits = self.limits(mode, compare, hot);
+        // What ended before its first instruction, at a hook, is to end there again, and not at a limit of none.
+        let instructions = instructions.max(1);
+        self.block.discover(pc, Limits { instructions, back, ..limits }, source);
+        self.block.facts = match kept {
+            Kept::Facts(facts) => Some((**facts).clone()),
+            _ => None,
+        };
     }
 
     /// All blocks have gone, and their numbers are given to others.
@@ -404,7 +413,7 @@ impl Translator {
     fn emit_again(&mut self, cache: &Cache, source: &mut dyn CodeSource, id: BlockId) {
         let block = cache.block(id);
         let MadeOf { mode, compare, .. } = block.made_of;
-        self.discover_again(source, &block.made_of, block.made_from());
+        self.discover_again(source, &block.made_of, block.kept());
         // Where the count is makes no difference to where instructions are.
         let runs = self.counts_runs(&block.made_of).then(|| cache.frame().context);
         let (hot, cold) = block.code();
@@ -440,3 +449,6 @@ fn pages(block: &Superblock) -> Vec<u64> {
     pages.dedup();
     pages
 }
+
+#[cfg(test)]
+mod tests;

@@ -10,7 +10,7 @@ use super::function::Counted;
 use super::returns;
 use super::rounding::{Rounding, adds_floats, adds_on_stack, is_plain};
 use super::rows;
-use super::superblock::{Comparison, End, Flow, Insn, Superblock};
+use super::superblock::{Comparison, End, FloatFacts, Flow, Insn, Superblock};
 use super::table::{General, Row, X87};
 use super::taken_off::is_taken_off;
 use super::wholes;
@@ -89,7 +89,7 @@ impl Superblock {
         self.insns.clear();
         self.extents.clear();
         self.function = None;
-        self.forget_facts();
+        self.facts = None;
         Walk { block: self, limits, window: Window::new(), frames: Vec::new(), side_exits: 0, jumps: 0 }
             .run(start, source);
         if self.insns.iter().any(|insn| matches!(insn.flow, Flow::ExpectedReturn(_))) {
@@ -100,43 +100,37 @@ impl Superblock {
     /// Finds out what the instructions mean for floats, as far as annotations ask: which sums round, which instructions change
     /// parts of floats, and which comparisons are counted. Done once for what was discovered.
     pub(crate) fn find_facts(&mut self, source: &mut dyn CodeSource) {
-        if self.has_facts {
+        if self.facts.is_some() {
             return;
         }
-        self.has_facts = true;
+        let mut facts = FloatFacts::default();
         let adds = |insn: &Insn| adds_floats(&insn.decoded) || adds_on_stack(&insn.decoded);
         if self.insns.iter().any(adds) {
             let parts = self.extents.iter().map(|&(from, _)| source.rounds(from));
-            self.rounds = parts.fold(Rounding::default(), Rounding::or);
-            self.find_sums(source);
+            facts.rounds = parts.fold(Rounding::default(), Rounding::or);
+            facts.sums = self.find_sums(facts.rounds, source);
         }
-        self.wholes = wholes::find(&self.insns);
+        facts.wholes = wholes::find(&self.insns);
         let compares = self.insns.iter().filter(|insn| compares_floats(&insn.decoded));
-        self.comparisons.extend(compares.filter_map(|insn| source.comparison(insn.pc())));
+        facts.comparisons.extend(compares.filter_map(|insn| source.comparison(insn.pc())));
+        self.facts = Some(facts);
     }
 
-    fn find_sums(&mut self, source: &mut dyn CodeSource) {
-        let rounds = self.rounds != Rounding::default();
+    fn find_sums(&self, rounds: Rounding, source: &mut dyn CodeSource) -> Vec<(u64, Sums)> {
+        let mut sums = Vec::new();
+        let rounds = rounds != Rounding::default();
         for n in 0..self.insns.len() {
             let (sum, pc) = (&self.insns[n].decoded, self.insns[n].pc());
             let adds = adds_floats(sum);
             if adds && is_taken_off(&self.insns, n, source) {
-                self.sums.push((pc, Sums::TakenOff));
+                sums.push((pc, Sums::TakenOff));
             } else if (rounds && adds || adds_on_stack(sum))
                 && is_plain(&self.insns, n, self.start, |pc| decode(source, pc))
             {
-                self.sums.push((pc, Sums::Plain));
+                sums.push((pc, Sums::Plain));
             }
         }
-    }
-
-    /// Forgets what was found out.
-    fn forget_facts(&mut self) {
-        self.has_facts = false;
-        self.rounds = Rounding::default();
-        self.sums.clear();
-        self.wholes.clear();
-        self.comparisons.clear();
+        sums
     }
 }
 
@@ -401,9 +395,9 @@ pub(crate) fn discovered(start: u64, code: &[u8], call_depth: usize) -> Superblo
 
 /// Code at a fixed address, for tests: nothing is hooked there, and GS is the guest's.
 #[cfg(test)]
-pub(super) struct Bytes {
-    pub(super) start: u64,
-    pub(super) code: Vec<u8>,
+pub(crate) struct Bytes {
+    pub(crate) start: u64,
+    pub(crate) code: Vec<u8>,
 }
 
 #[cfg(test)]

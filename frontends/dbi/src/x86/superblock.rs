@@ -76,8 +76,13 @@ pub(crate) struct Superblock {
     pub(crate) function: Option<Counted>,
     /// Guest bytes covered, as address ranges (half-open), in order of discovery.
     pub(crate) extents: Vec<(u64, u64)>,
-    /// True if it was found out what the instructions mean for floats. The fields below are empty otherwise.
-    pub(crate) has_facts: bool,
+    /// Meaning of its instructions for floats, once that was found out.
+    pub(crate) facts: Option<FloatFacts>,
+}
+
+/// Meaning of a superblock's instructions for floats, as far as annotations ask.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct FloatFacts {
     pub(crate) rounds: Rounding,
     /// Addresses of sums of which it is known what they are meant for.
     pub(crate) sums: Vec<(u64, Sums)>,
@@ -106,26 +111,30 @@ impl Superblock {
             end: End::Left,
             function: None,
             extents: Vec::new(),
-            has_facts: false,
-            rounds: Rounding::default(),
-            sums: Vec::new(),
-            wholes: Vec::new(),
-            comparisons: Vec::new(),
+            facts: None,
         }
+    }
+
+    /// The roundings by magic numbers that its code may do.
+    pub(crate) fn rounds(&self) -> Rounding {
+        self.facts.as_ref().map_or_else(Rounding::default, |facts| facts.rounds)
     }
 
     /// Purpose of the instruction at `pc`, if it is a sum.
     pub(crate) fn sums(&self, pc: u64) -> Sums {
-        self.sums.iter().find(|(at, _)| *at == pc).map(|&(_, sums)| sums).unwrap_or_default()
+        let sums = self.facts.iter().flat_map(|facts| &facts.sums);
+        sums.copied().find(|&(at, _)| at == pc).map(|(_, sums)| sums).unwrap_or_default()
     }
 
     /// The part of a float that the instruction at `pc` changes, if it is known to do so.
     pub(crate) fn whole(&self, pc: u64) -> Option<Whole> {
-        self.wholes.iter().find(|(at, _)| *at == pc).map(|&(_, whole)| whole)
+        let wholes = self.facts.iter().flat_map(|facts| &facts.wholes);
+        wholes.copied().find(|&(at, _)| at == pc).map(|(_, whole)| whole)
     }
 
     /// The comparison at `pc`, if it is one that is counted.
     pub(crate) fn comparison(&self, pc: u64) -> Option<Comparison> {
-        self.comparisons.iter().find(|comparison| comparison.pc == pc).copied()
+        let comparisons = self.facts.iter().flat_map(|facts| &facts.comparisons);
+        comparisons.copied().find(|comparison| comparison.pc == pc)
     }
 }

@@ -47,7 +47,7 @@ impl Sum {
 
 /// Tells whether a term of the sum may be one that rounds the others.
 pub(super) fn may_round(at: At<'_>, format: Format) -> bool {
-    at.block.rounds.concerns(format) && at.block.sums(at.insn().pc()) != Sums::Plain
+    at.block.rounds().concerns(format) && at.block.sums(at.insn().pc()) != Sums::Plain
 }
 
 /// Numbers that round, as they are told by their bits: these in number and mask.

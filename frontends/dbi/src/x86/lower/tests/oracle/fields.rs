@@ -448,8 +448,9 @@ impl Oracle {
         let (swapped, both, is_whole) =
             (has_second && rng.below(4) == 0, rng.below(8) == 0, rng.below(3) == 0);
         let (other, cl) = (count_for(rng, &insn, values[1]), places(rng));
-        if is_whole && !block.wholes.iter().any(|&(pc, _)| pc == START) && is_join(&insn) {
-            block.wholes.push((START, Whole::Result(if is_double { Format::F64 } else { Format::F32 })));
+        if is_whole && !block.whole(START).is_some() && is_join(&insn) {
+            let facts = block.facts.get_or_insert_default();
+            facts.wholes.push((START, Whole::Result(if is_double { Format::F64 } else { Format::F32 })));
         }
         let mut before = self.checker.machine(&insn, rows::row(&insn));
         let [one, two] = if swapped { [second, first] } else { [first, second] };
