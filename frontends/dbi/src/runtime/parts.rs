@@ -170,9 +170,8 @@ impl Parts {
                 }
             }
             Use::Alone => None.into(),
-            // Buffers of text lie where floats were that have been freed.
-            Use::Unseen if seen == Some(Whole::End { restored: false }) && store.goes_on_with_text(bytes) => {
-                None.into()
+            Use::Unseen if seen == Some(Whole::End { restored: false }) => {
+                store.overwrites_with_text(bytes).or(seen).into()
             }
             Use::Unseen => seen.into(),
         }
@@ -355,14 +354,30 @@ impl Store<'_> {
         planes::any(self.address, bytes.into())
     }
 
-    /// Tells whether its `bytes` bytes and all before them in the aligned word of eight that they are in are text, and reach the sign and
-    /// exponent of a double there: digits of a double are so by chance once in a thousand times.
-    fn goes_on_with_text(self, bytes: u8) -> bool {
-        let before = (self.address & 7) as usize;
-        let end = before + usize::from(bytes);
-        let word = (bits(self.address & !7, before) | self.value << (8 * before)).to_le_bytes();
-        let is_text = |byte: &u8| byte.is_ascii_graphic() || byte.is_ascii_whitespace();
-        (7..=8).contains(&end) && !self.is_moved() && word[..end].iter().all(is_text)
+    /// The float that it goes over with text, whose end it reaches: buffers of text lie where floats were that have been freed, and
+    /// nothing of those is left then. A double is one if its bytes as far as these are text, which digits are by chance once in a
+    /// thousand times, and a narrow float if so are as many, with those before it. Digits of numbers are put down from the last
+    /// one on: either is one as well before as many bytes of text, if it would have an exponent that nobody gives a float.
+    fn overwrites_with_text(self, bytes: u8) -> Option<Whole> {
+        const WORD: u64 = 8;
+        if self.is_moved() || !self.value.to_le_bytes()[..bytes.into()].iter().copied().all(guest::is_text) {
+            return None;
+        }
+        let end = self.address + u64::from(bytes);
+        let is_text = |from: u64, to: u64| {
+            let len = to.saturating_sub(from) as usize;
+            bits(from, len).to_le_bytes()[..len].iter().copied().all(guest::is_text)
+        };
+        let over = |format: Format, from: u64| {
+            let (size, at) = (format.bytes() as u64, self.address % format.bytes() as u64);
+            let reaches_end = (size - 1..=size).contains(&(at + u64::from(bytes)));
+            let last = self.address - at + size - 1;
+            let top = if last < end { self.value >> (8 * (last - self.address)) } else { bits(last, 1) };
+            let is_absurd = !(b';'..=b'`').contains(&(top as u8));
+            let is_amid = || is_text(from, self.address) || is_absurd && is_text(end, end + WORD);
+            (reaches_end && is_amid()).then_some(Whole::Replaced { format, at: at as u8 })
+        };
+        over(Format::F64, self.address & !(WORD - 1)).or_else(|| over(Format::F32, end.saturating_sub(WORD)))
     }
 
     /// Tells whether it puts the end of a float back, with another sign or exponent perhaps, or that of the float whose digits are
