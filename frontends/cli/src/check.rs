@@ -145,6 +145,8 @@ struct Checking<'a> {
     backward: Seen,
     /// The program at its point, unshadowed.
     point: Seen,
+    /// True if it prints another number of floats each time: which output is which is not known then.
+    is_unsteady: bool,
     notes: Vec<String>,
 }
 
@@ -175,10 +177,12 @@ impl<'a> Checking<'a> {
         if point.ending != forward.ending {
             notes.push(format!("the program {} with a shadow, and {} without", forward.ending, point.ending));
         }
+        let is_unsteady =
+            [&again, &forward, &backward].iter().any(|seen| seen.outputs.len() != point.outputs.len());
         let mut warnings: Vec<String> = [&forward, &backward].map(|seen| seen.warnings.clone()).concat();
         warnings.dedup();
         notes.extend(warnings);
-        Ok(Checking { options, runs, forward, forward_along, backward, point, notes })
+        Ok(Checking { options, runs, forward, forward_along, backward, point, is_unsteady, notes })
     }
 
     /// Floats that lost their shadows under the shadow that is checked.
@@ -309,7 +313,7 @@ impl<'a> Checking<'a> {
         if judged.iter().any(|judged| judged.is_still) {
             let coarse = self.climb_and_judge(direction, &COARSE, &mut Ladder::default())?;
             for (old, new) in judged.iter_mut().zip(coarse) {
-                if old.is_still && new.verdict == Verdict::Differs && !new.is_still {
+                if old.is_still && new.differs_beside() {
                     *old = Judged { why: Some("by steps of digits that it drops"), ..new };
                 }
             }
@@ -369,7 +373,8 @@ impl<'a> Checking<'a> {
     fn judge(&self, direction: &Direction, ladder: &Ladder) -> Vec<Judged> {
         let values = self.point.values();
         let judge = |&(index, derivative): &(u64, f64)| {
-            ladder.judge(&values, index, derivative, self.options.tolerance)
+            let judged = ladder.judge(&values, index, derivative, self.options.tolerance);
+            if self.is_unsteady { judged.untold() } else { judged }
         };
         direction.derivatives.iter().map(judge).collect()
     }
@@ -389,6 +394,7 @@ impl<'a> Checking<'a> {
             let all_agree = || rows().all(|row| row.verdict == Verdict::Agrees);
             let verdict = match (backward.is_nan(), forward.is_nan()) {
                 (true, true) => Verdict::Agrees,
+                _ if self.is_unsteady => Verdict::Unsettled,
                 (false, false) if apart <= tolerance * size => Verdict::Agrees,
                 (false, false) if apart <= self.options.tolerance * size && all_agree() => Verdict::Agrees,
                 (false, false) if apart <= rows().map(|row| row.error.0).sum::<f64>() => Verdict::Unsettled,

@@ -35,6 +35,17 @@ pub(super) struct Judged {
 }
 
 impl Judged {
+    /// The judgement where it is not known which output is which.
+    pub(super) fn untold(self) -> Judged {
+        let why = Some("another number of floats is printed each time");
+        Judged { verdict: Verdict::Unsettled, why, is_still: false, ..self }
+    }
+
+    /// Tells whether values beside the point contradict the derivative. That another number of floats is printed there does not.
+    pub(super) fn differs_beside(&self) -> bool {
+        self.verdict == Verdict::Differs && !self.is_still && !self.value.is_nan()
+    }
+
     /// The judgement once `short` is known, that of much shorter steps. A function that swings within longer steps has its slope at
     /// the short ones alone; the reverse is not so, since a derivative that is wrong is wrong at any step.
     pub(super) fn reconsidered(self, short: Judged) -> Judged {
