@@ -85,6 +85,17 @@ fn a_condition_over_a_float_is_no_gap() {
     }
 }
 
+/// Digits that are shifted and compared are lost to nobody.
+#[test]
+fn digits_that_are_only_asked_about_are_no_gap() {
+    for flags in ["-O2 -msse4.1", "-O2 -mavx2"] {
+        for (shadow, options) in [("dot", &[][..]), ("dot", &["--no-avx512"]), ("adjoint", &[])] {
+            let Some(seen) = observe(shadow, "asked.c", flags, "avx2", options) else { return };
+            assert_eq!(gaps(&seen), [], "{shadow} {flags} {options:?}");
+        }
+    }
+}
+
 /// Few digits are lost like many: 1.5 has only one below its leading bit.
 #[test]
 fn digits_lost_in_integer_arithmetic_are_counted() {

@@ -11,6 +11,7 @@ use super::table::{Fill, General, Integral, Moved, Row, X87};
 
 mod addresses;
 pub(crate) mod ahead;
+mod asked;
 mod ends;
 
 use addresses::{Address, addresses_of};
@@ -47,6 +48,8 @@ pub(crate) enum Whole {
     Ended,
     /// Bytes are written in memory that are no part of a float, or of one that is new.
     Alone,
+    /// The result is digits that are asked about, and no float is made of them.
+    Asked,
     /// Bytes of a float are written, as by `Part`, and others have been before, such that it is another float.
     Replaced {
         /// Format of the float.
@@ -75,6 +78,9 @@ pub(crate) fn find(insns: &[Insn]) -> Vec<(u64, Whole)> {
     let mut passing = Vec::new();
     let mut whole = |n: usize| {
         let insn = &insns[n].decoded;
+        if asked::is_only_asked(insns, n) {
+            return Some(Whole::Asked);
+        }
         if joins(insn) {
             return used_as(insns, n).map(Whole::Result);
         }

@@ -140,6 +140,10 @@ impl Lowerer {
             Some(Whole::Part { format, at }) => general::part(&mut build, format, at),
             Some(Whole::Replaced { format, at }) => general::replaced(&mut build, format, at),
             Some(Whole::Result(format)) if wholes::cuts_by_moving(insn) => general::cut(&mut build, format),
+            Some(Whole::Asked) => {
+                build.clear_written();
+                Ok(())
+            }
             Some(Whole::End { restored }) => general::end(&mut build, restored),
             _ => self.steps(&mut build, row),
         };

@@ -12,6 +12,7 @@ use crate::x86::lower::rounds_to_fractions;
 use crate::x86::rows;
 use crate::x86::superblock::{Flow, Insn, Superblock};
 use crate::x86::table::{Row, Shape};
+use crate::x86::wholes::Whole;
 use iced_x86::CpuidFeature;
 use shadowgrind_core::format::Format;
 use shadowgrind_core::step::Predicate;
@@ -110,6 +111,7 @@ impl Emitter {
             Row::ZeroAll => self.zero_upper(at, true),
             Row::Move(moved, control) => self.vector_move(at, moved, control),
             Row::Gather(format) => self.gather(at, format),
+            Row::Trick(..) if at.block.whole(insn.ip()) == Some(Whole::Asked) => self.integer(at),
             Row::Logic(..) | Row::Trick(..) if self.scaled(at) => {}
             Row::Logic(by, lanes) => self.logic(at, by, lanes),
             Row::Arith(op, format, shape) => self.arithmetic(at, op, None, format, shape),

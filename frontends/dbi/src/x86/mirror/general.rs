@@ -135,6 +135,7 @@ impl Emitter {
             | Whole::Assembled
             | Whole::Ended
             | Whole::Alone
+            | Whole::Asked
             | Whole::Replaced { .. } => None,
         };
         let sources: Vec<Source> = source.into_iter().collect();
