@@ -448,7 +448,7 @@ impl Oracle {
         let (swapped, both, is_whole) =
             (has_second && rng.below(4) == 0, rng.below(8) == 0, rng.below(3) == 0);
         let (other, cl) = (count_for(rng, &insn, values[1]), places(rng));
-        if is_whole && !block.whole(START).is_some() && is_join(&insn) {
+        if is_whole && block.whole(START).is_none() && is_join(&insn) {
             let facts = block.facts.get_or_insert_default();
             facts.wholes.push((START, Whole::Result(if is_double { Format::F64 } else { Format::F32 })));
         }
