@@ -74,6 +74,21 @@ fn text_over_floats_that_were_freed_is_no_gap() {
     }
 }
 
+/// What is parsed of text that was written from a float with a derivative has lost it, whichever way the text went.
+#[test]
+fn text_that_is_parsed_again_is_a_gap() {
+    for shadow in ["dot", "adjoint"] {
+        for options in [&[][..], &["--no-avx512"], &["--input=parsed:1000"]] {
+            let Some(seen) = observe(shadow, "rewritten.c", "-O2", "sse2", options) else { return };
+            let mut gaps = gaps(&seen);
+            gaps.retain(|(name, count)| name.ends_with("of text written from it") && *count == 1);
+            // Of the three numbers that are parsed, one was written from a constant.
+            assert_eq!(gaps.len(), 2, "{shadow} {options:?}: {gaps:?}");
+            assert_eq!(seen.report.outputs.last().map(|output| output.value), Some(0.123456 + 1.4));
+        }
+    }
+}
+
 /// A condition in a register in which a float was is an integer.
 #[test]
 fn a_condition_over_a_float_is_no_gap() {

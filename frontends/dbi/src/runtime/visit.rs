@@ -205,9 +205,12 @@ pub(super) fn arrived(thread: &mut Thread) {
             wake(thread);
         }
     }
-    let arrival =
-        visit(thread, |session, calls, observer, machine| session.arrived(pc, calls, observer, machine));
+    let arrival = visit(thread, |session, calls, observer, machine| {
+        (session.arrived(pc, calls, observer, machine), session.hook_parsers())
+    });
     thread.mode = stops::mode(thread).past_hook();
+    let (arrival, hooked) = arrival.unzip();
+    hooked.into_iter().flatten().for_each(|address| watch(thread, address));
     match arrival {
         None | Some(Arrival::Go) => {}
         Some(Arrival::Watch(address)) => watch(thread, address),

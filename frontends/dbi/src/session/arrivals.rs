@@ -283,7 +283,8 @@ impl State {
     }
 
     fn enter_parser(&mut self, parser: Parser, name: usize, frame: &mut Frame<'_>) -> Entered {
-        if frame.calls.is_parsing() || self.parsed.is_none() {
+        let is_of_use = self.parsed.is_some() || !self.own_texts.is_empty();
+        if frame.calls.is_parsing() || !is_of_use {
             return if parser.estimates { frame.finds_digits(Entered::Go) } else { Entered::Go };
         }
         let of = |state: &State, pc| state.file_at(pc).map(|file| file.canonical.clone());

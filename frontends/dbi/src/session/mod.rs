@@ -23,6 +23,7 @@ mod modules;
 mod needed;
 pub(crate) mod observer;
 mod outputs;
+mod own_texts;
 mod parsed;
 mod places;
 mod python;

@@ -5,7 +5,7 @@ use super::seeds::{self, Purpose, When};
 use super::state::State;
 use crate::hooks::abi::Float;
 use crate::hooks::machine::Machine;
-use shadowgrind_core::findings::{Input, Label, Output, OutputKind, TextNumbers, Value};
+use shadowgrind_core::findings::{Input, Label, Output, OutputKind, Subject, TextNumbers, Value};
 use shadowgrind_core::moves::Moves;
 use shadowgrind_core::shadow::{Leaves, Location, Seed};
 use shadowgrind_core::site::Site;
@@ -45,15 +45,20 @@ impl State {
         observer: &mut dyn Observer,
         m: &mut dyn Machine,
     ) {
-        let outputs = &mut self.report.outputs;
         let Leaving { kind, label, site, notation } = leaving;
-        let leaves = Leaves { site, output: outputs.len(), notation, written: false };
+        let leaves = Leaves { site, output: self.report.outputs.len(), notation, written: false };
+        let is_active =
+            self.report.subject == Subject::Derivatives && m.cell(x.location, x.format.bytes()) != 0;
         let (value, said) = observer.output(m, &leaves, x);
+        if let (true, Some(notation)) = (is_active, notation) {
+            self.own_texts.note(value, notation);
+        }
         if !matches!(kind, OutputKind::Spec | OutputKind::Mark) {
             self.taken.note_known(value.to_f64());
         }
         let position = u16::try_from(position).unwrap_or(u16::MAX);
-        outputs.push(&Output { kind, label, value, site, position, said: said.as_deref(), notation });
+        let said = said.as_deref();
+        self.report.outputs.push(&Output { kind, label, value, site, position, said, notation });
     }
 
     /// Does the jobs without a function that `wanted` selects.

@@ -41,6 +41,8 @@ pub(crate) struct Parsing {
     value: f64,
     origin: Origin,
     site: Site,
+    /// The text is one that the program has made of a float with a derivative.
+    is_own: bool,
 }
 
 /// Inputs that name numbers which the program parses.
@@ -278,17 +280,20 @@ impl State {
         (is_data, site): (bool, Site),
         m: &dyn Machine,
     ) -> Option<Parsing> {
-        let parsed = self.parsed.as_mut()?;
         let parse = parser.call(m).ok()?;
         let (address, text, value) = number_at(m, parse.text, parse.length, parse.character)?;
-        let origin = match is_data {
-            true => parsed.texts.origin(m, address, &text, value),
-            false => parsed.texts.literal(value),
-        };
-        let order = parsed.count;
-        parsed.count += 1;
+        let (mut origin, mut order) = (Origin::Unknown, 0);
+        if let Some(parsed) = &mut self.parsed {
+            origin = match is_data {
+                true => parsed.texts.origin(m, address, &text, value),
+                false => parsed.texts.literal(value),
+            };
+            order = parsed.count;
+            parsed.count += 1;
+        }
         let text = String::from_utf8_lossy(&text).into_owned();
-        Some(Parsing { parse, order, text, value, origin, site })
+        let is_own = is_data && self.own_texts.has(&text);
+        Some(Parsing { parse, order, text, value, origin, site, is_own })
     }
 
     /// A call that parses has returned: seeds the number, if an input names it.
@@ -299,8 +304,10 @@ impl State {
         observer: &mut dyn Observer,
         m: &mut dyn Machine,
     ) {
-        let Some(parsed) = &mut self.parsed else { return };
         let Some(float) = parsing.parse.float(m, parsing.value) else { return };
+        let Some(parsed) = &mut self.parsed else {
+            return self.lose_own(parsing.is_own, parsing.site, function);
+        };
         if let Some(listing) = &mut self.report.listing {
             let spec = parsed.spec(parsing);
             let (text, with) = (Some(parsing.text.clone()), Some(demangle(&self.names[function].0)));
@@ -310,6 +317,10 @@ impl State {
         if let (Origin::Known(place), false) = (&parsing.origin, named.is_empty()) {
             parsed.seeded.insert(*place);
         }
+        if named.is_empty() {
+            self.lose_own(parsing.is_own, parsing.site, function);
+        }
+        let Some(parsed) = &self.parsed else { return };
         for (number, weight) in named {
             let (input, seed) = (&mut self.report.inputs[number], Seed { input: number, weight });
             parsed.note_place(parsing, number, input);

@@ -11,6 +11,7 @@ use super::config::SessionConfig;
 use super::locals::Watched;
 use super::modules::{Meaning, ModuleFile};
 use super::outputs;
+use super::own_texts::OwnTexts;
 use super::parsed::{self, ParsedInputs};
 use super::places::Loaded;
 use super::python::Python;
@@ -64,6 +65,7 @@ pub(crate) struct State {
     /// The direction of seeds, and how far inputs are moved.
     pub(super) moves: Moves,
     pub(super) parsed: Option<ParsedInputs>,
+    pub(super) own_texts: OwnTexts,
     pub(super) labels: Vec<Label>,
     /// True if printed floats are outputs.
     pub(super) printed: bool,
@@ -173,6 +175,7 @@ impl State {
             worst_sent: Vec::new(),
             shadowed: HashSet::new(),
             gaps: HashMap::new(),
+            own_texts: OwnTexts::default(),
             taken: TakenFloats::default(),
             decisions: HashMap::new(),
             sets_shadows: false,

@@ -63,14 +63,33 @@ impl Session {
         let mut added = Vec::new();
         for function in &file.hooked {
             let address = function.address.wrapping_add(bias);
-            if range.contains(&address) && self.wants(&function.hook, state.printed) {
-                let name = state.name(&function.symbol);
-                let meaning = Meaning { hook: function.hook, name };
-                state.hooked.insert(address, Hooked { meaning, is_resolver: function.is_ifunc });
+            let is_wanted = self.wants(&function.hook, state.printed);
+            let is_parser = matches!(function.hook, Hook::Parses(_));
+            if !range.contains(&address) || !is_wanted && !is_parser {
+                continue;
+            }
+            let meaning = Meaning { hook: function.hook, name: state.name(&function.symbol) };
+            let hooked = Hooked { meaning, is_resolver: function.is_ifunc };
+            if is_wanted {
+                state.hooked.insert(address, hooked);
                 added.push(address);
+            } else {
+                state.own_texts.parsers.push((address, hooked));
             }
         }
         added
+    }
+
+    /// Hooks functions that parse once the program has written what they may parse again: their addresses.
+    pub(crate) fn hook_parsers(&self) -> Vec<u64> {
+        let mut state = self.state.lock();
+        let parsers = state.own_texts.wanted_parsers();
+        let addresses = parsers.iter().map(|&(address, _)| address).collect();
+        for (address, hooked) in parsers {
+            state.hooked.insert(address, hooked);
+            self.note(address);
+        }
+        addresses
     }
 
     /// Tells what SPECs have asked for in a file where it is now, and adds the addresses that are hooked for that.
@@ -207,6 +226,7 @@ impl State {
         }
         self.unrun.retain(|(range, _)| stays(range));
         self.hooked.retain(|&address, _| outside(address));
+        self.own_texts.parsers.retain(|&(address, _)| outside(address));
         self.named.retain(|&address, _| outside(address));
         self.assigned.retain(|&address, _| outside(address));
         self.returns.retain(|&address| outside(address));
