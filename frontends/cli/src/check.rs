@@ -10,7 +10,7 @@ mod runs;
 mod seen;
 
 use clap::Parser;
-use differences::{Judged, Ladder};
+use differences::{Judged, Ladder, is_noise};
 use runs::{Failure, Runs};
 use seen::Seen;
 use shadowgrind_core::findings::Number;
@@ -143,10 +143,11 @@ struct Checking<'a> {
     forward: Seen,
     forward_along: Along,
     backward: Seen,
-    /// The program at its point, unshadowed.
+    /// The program at its point, unshadowed, and once more.
     point: Seen,
+    again: Seen,
     /// True if it prints another number of floats each time: which output is which is not known then.
-    is_unsteady: bool,
+    count_varies: bool,
     notes: Vec<String>,
 }
 
@@ -177,12 +178,12 @@ impl<'a> Checking<'a> {
         if point.ending != forward.ending {
             notes.push(format!("the program {} with a shadow, and {} without", forward.ending, point.ending));
         }
-        let is_unsteady =
+        let count_varies =
             [&again, &forward, &backward].iter().any(|seen| seen.outputs.len() != point.outputs.len());
         let mut warnings: Vec<String> = [&forward, &backward].map(|seen| seen.warnings.clone()).concat();
         warnings.dedup();
         notes.extend(warnings);
-        Ok(Checking { options, runs, forward, forward_along, backward, point, is_unsteady, notes })
+        Ok(Checking { options, runs, forward, forward_along, backward, point, again, count_varies, notes })
     }
 
     /// Floats that lost their shadows under the shadow that is checked.
@@ -371,12 +372,19 @@ impl<'a> Checking<'a> {
     }
 
     fn judge(&self, direction: &Direction, ladder: &Ladder) -> Vec<Judged> {
-        let values = self.point.values();
+        let values = [self.point.values(), self.again.values()];
         let judge = |&(index, derivative): &(u64, f64)| {
-            let judged = ladder.judge(&values, index, derivative, self.options.tolerance);
-            if self.is_unsteady { judged.untold() } else { judged }
+            let judged = ladder.judge([&values[0], &values[1]], index, derivative, self.options.tolerance);
+            if self.count_varies { judged.untold() } else { judged }
         };
         direction.derivatives.iter().map(judge).collect()
+    }
+
+    /// Tells whether an output is another each time, or that is not known.
+    fn is_unsteady(&self, index: u64) -> bool {
+        let of = |seen: &Seen| seen.outputs.iter().find(|own| own.index == index).map(|own| own.value);
+        let is_noisy = of(&self.point).zip(of(&self.again)).is_some_and(|(a, b)| is_noise(a, (a - b).abs()));
+        self.count_varies || is_noisy
     }
 
     /// Gradients times the direction of the run forwards. The two add up the same terms in another order: where these cancel,
@@ -394,7 +402,7 @@ impl<'a> Checking<'a> {
             let all_agree = || rows().all(|row| row.verdict == Verdict::Agrees);
             let verdict = match (backward.is_nan(), forward.is_nan()) {
                 (true, true) => Verdict::Agrees,
-                _ if self.is_unsteady => Verdict::Unsettled,
+                _ if self.is_unsteady(*output) => Verdict::Unsettled,
                 (false, false) if apart <= tolerance * size => Verdict::Agrees,
                 (false, false) if apart <= self.options.tolerance * size && all_agree() => Verdict::Agrees,
                 (false, false) if apart <= rows().map(|row| row.error.0).sum::<f64>() => Verdict::Unsettled,

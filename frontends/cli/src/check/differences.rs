@@ -63,6 +63,9 @@ impl Judged {
 const SEEN: f64 = 8.0;
 /// Number of shortest steps that must have left an output as it is for it to count as still.
 const STILL: usize = 2;
+/// Relative difference of two runs at the same point beyond which an output's differences say nothing: sums of threads differ by
+/// roundings.
+const NOISE: f64 = 1e-12;
 /// Relative error of a difference that settles something.
 const SETTLED: f64 = 1e-2;
 
@@ -74,18 +77,20 @@ impl Ladder {
     }
 
     /// Judgement on the `derivative` of output `index` by its differences, both in units of a step of 1. `point`: values without a
-    /// step.
-    pub(super) fn judge(&self, point: &[(u64, f64)], index: u64, derivative: f64, tolerance: f64) -> Judged {
-        let of =
-            |values: &[(u64, f64)]| values.iter().find(|(own, _)| *own == index).map(|(_, value)| *value);
-        let (same, here) = (|side: &Values| side.len() == point.len(), of(point));
+    /// step, of two runs.
+    pub(super) fn judge(&self, point: [&Values; 2], index: u64, derivative: f64, tolerance: f64) -> Judged {
+        let of = |values: &Values| values.iter().find(|(own, _)| *own == index).map(|(_, value)| *value);
+        let same = |side: &Values| side.len() == point[0].len();
+        let here = of(point[0]).zip(of(point[1]));
         let sides = |(step, [up, down]): &Rung| {
             let comparable = same(up) && same(down);
             comparable.then(|| Some((*step, of(up)?, of(down)?))).flatten()
         };
         let points: Option<Vec<(f64, f64, f64)>> = self.rungs.iter().map(sides).collect();
         match (points, here) {
-            (Some(points), Some(here)) => judge(&points, here, derivative, tolerance),
+            (Some(points), Some((here, again))) => {
+                judge(&points, (here, (here - again).abs()), derivative, tolerance)
+            }
             _ => Judged {
                 value: f64::NAN,
                 error: f64::NAN,
@@ -98,15 +103,20 @@ impl Ladder {
     }
 }
 
-/// `points`: step and values on either side, the longest step first; `here`: the value without a step.
-fn judge(points: &[(f64, f64, f64)], here: f64, derivative: f64, tolerance: f64) -> Judged {
-    let (value, error, step) = extrapolated(points, here);
+/// `points`: step and values on either side, the longest step first; `here`: the value without a step, and how far it was off in
+/// another such run.
+fn judge(points: &[(f64, f64, f64)], (here, noise): (f64, f64), derivative: f64, tolerance: f64) -> Judged {
+    let (value, error, step) = extrapolated(points, here, noise);
     let last = points.len().saturating_sub(STILL);
     let is_still = points[last..].iter().all(|&(_, up, down)| up == here && down == here);
     let (value, error) = if is_still { (0.0, 0.0) } else { (value, error) };
     // Of what moves the output by less than a billionth of itself nothing can be said.
     let size = value.abs().max(derivative.abs()).max(1e-9 * here.abs());
     let judged = |verdict, why| Judged { value, error, verdict, why, is_still, step };
+    // One run tells how large noise may be, but not how small.
+    if is_noise(here, noise) {
+        return judged(Verdict::Unsettled, Some("another value is printed each time"));
+    }
     let off = (value - derivative).abs();
     if let Some(step) = jump(points, here, derivative) {
         return Judged { step, ..judged(Verdict::Differs, Some("the value jumps at this point")) };
@@ -123,12 +133,17 @@ fn judge(points: &[(f64, f64, f64)], here: f64, derivative: f64, tolerance: f64)
     }
 }
 
+/// Tells whether a value was off by more than roundings in another run at the same point.
+pub(super) fn is_noise(here: f64, off: f64) -> bool {
+    off > NOISE * here.abs()
+}
+
 /// The best extrapolation, its error, and the shortest step that it was made of.
-fn extrapolated(points: &[(f64, f64, f64)], here: f64) -> (f64, f64, f64) {
+fn extrapolated(points: &[(f64, f64, f64)], here: f64, noise: f64) -> (f64, f64, f64) {
     let mut best = (f64::NAN, f64::INFINITY, points.last().map_or(1.0, |point| point.0));
     let mut before: Vec<f64> = Vec::new();
     for (k, &(step, up, down)) in points.iter().enumerate() {
-        let rounding = f64::EPSILON * here.abs() / step;
+        let rounding = noise.max(f64::EPSILON * here.abs()) / step;
         let mut row = vec![(up - down) / (2.0 * step)];
         for j in 0..before.len() {
             // Error terms of the power 2(j + 1) go where the quotient of the steps is what it is.
@@ -168,7 +183,7 @@ mod tests {
     fn of(f: impl Fn(f64) -> f64, powers: &[i32], derivative: f64) -> Judged {
         let points: Vec<_> =
             powers.iter().map(|&power| f64::from(power).exp2()).map(|h| (h, f(h), f(-h))).collect();
-        judge(&points, f(0.0), derivative, 1e-6)
+        judge(&points, (f(0.0), 0.0), derivative, 1e-6)
     }
 
     const FINE: [i32; 3] = [-11, -14, -17];
@@ -206,6 +221,16 @@ mod tests {
         assert_eq!(verdict(1.1e3), (Verdict::Differs, Verdict::Differs));
         let kink = of(f64::abs, &FINE, 1.0);
         assert_eq!(kink.reconsidered(of(f64::abs, &SHORT, 1.0)).verdict, Verdict::Differs);
+    }
+
+    /// What differs from run to run by more than roundings is not judged.
+    #[test]
+    fn another_value_each_time_is_unsettled() {
+        let points = FINE.map(|power| f64::from(power).exp2()).map(|h| (h, 1.0 + h, 1.0 - h));
+        let verdict = |noise: f64, derivative: f64| judge(&points, (1.0, noise), derivative, 1e-6).verdict;
+        assert_eq!((verdict(0.0, 1.0), verdict(0.0, 2.0)), (Verdict::Agrees, Verdict::Differs));
+        assert_eq!((verdict(1e-15, 1.0), verdict(1e-15, 2.0)), (Verdict::Agrees, Verdict::Differs));
+        assert_eq!((verdict(1e-3, 1.0), verdict(1e-3, 2.0)), (Verdict::Unsettled, Verdict::Unsettled));
     }
 
     /// Rounding to 24 bits leaves four digits of a difference; noise of the size of the value leaves none.
