@@ -8,14 +8,13 @@
 use super::access::is_write;
 use super::function::Counted;
 use super::returns;
-use super::rounding::{Rounding, adds_floats, adds_on_stack, is_plain};
+use super::rounding::{Rounding, adds_floats, adds_on_stack};
 use super::rows;
+use super::sums::find_sums;
 use super::superblock::{Comparison, End, FloatFacts, Flow, Insn, Superblock};
 use super::table::{General, Row, X87};
-use super::taken_off::is_taken_off;
 use super::wholes;
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, OpKind, Register};
-use shadowgrind_core::step::Sums;
 
 /// Source of guest code.
 pub(crate) trait CodeSource {
@@ -108,29 +107,12 @@ impl Superblock {
         if self.insns.iter().any(adds) {
             let parts = self.extents.iter().map(|&(from, _)| source.rounds(from));
             facts.rounds = parts.fold(Rounding::default(), Rounding::or);
-            facts.sums = self.find_sums(facts.rounds, source);
+            facts.sums = find_sums(&self.insns, self.start, facts.rounds, source);
         }
         facts.wholes = wholes::find(&self.insns);
         let compares = self.insns.iter().filter(|insn| compares_floats(&insn.decoded));
         facts.comparisons.extend(compares.filter_map(|insn| source.comparison(insn.pc())));
         self.facts = Some(facts);
-    }
-
-    fn find_sums(&self, rounds: Rounding, source: &mut dyn CodeSource) -> Vec<(u64, Sums)> {
-        let mut sums = Vec::new();
-        let rounds = rounds != Rounding::default();
-        for n in 0..self.insns.len() {
-            let (sum, pc) = (&self.insns[n].decoded, self.insns[n].pc());
-            let adds = adds_floats(sum);
-            if adds && is_taken_off(&self.insns, n, source) {
-                sums.push((pc, Sums::TakenOff));
-            } else if (rounds && adds || adds_on_stack(sum))
-                && is_plain(&self.insns, n, self.start, |pc| decode(source, pc))
-            {
-                sums.push((pc, Sums::Plain));
-            }
-        }
-        sums
     }
 }
 

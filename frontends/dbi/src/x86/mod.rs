@@ -25,6 +25,7 @@ pub(crate) mod rounding;
 pub(crate) mod rows;
 pub(crate) mod rules;
 pub(crate) mod state;
+mod sums;
 pub(crate) mod superblock;
 pub(crate) mod table;
 mod taken_off;

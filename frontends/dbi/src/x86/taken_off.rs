@@ -4,9 +4,9 @@
 //! its block and those after it, along the way on which no branch is taken, and past calls. Takes memory with different bases for different memory. Which numbers round is for others
 //! to say; so is what else a sum may be, as compensated sums take terms off as well.
 
-use super::discover::{CodeSource, decode};
+use super::discover::CodeSource;
 use super::rows;
-use super::superblock::Insn;
+use super::sums::Decoded;
 use super::table::{General, Row};
 use iced_x86::{FlowControl, Instruction, OpKind, Register};
 use shadowgrind_core::ops::Op;
@@ -14,20 +14,17 @@ use shadowgrind_core::ops::Op;
 /// Instructions after the sum that are looked at.
 const MOST: usize = 32;
 
-/// Tells whether a later difference takes a term off that the sum `n` of `insns` has added. The code
-/// is read from `source`.
-pub(crate) fn is_taken_off(insns: &[Insn], n: usize, source: &mut dyn CodeSource) -> bool {
-    let sum = &insns[n].decoded;
+/// Tells whether a later difference takes a term off that `sum` has added, before which its block's instructions have left these
+/// `values`.
+pub(super) fn is_taken_off(sum: &Instruction, mut values: Values, decoded: &mut Decoded<'_>) -> bool {
     // A register that is the sum's result and a term was given its value before.
-    let mut values = Values::default();
-    insns[..n].iter().for_each(|insn| values.step(&insn.decoded));
     let terms: Vec<u32> = terms(sum).filter_map(|operand| values.of(sum, operand)).collect();
     values.step(sum);
     let Some(result) = values.of(sum, 0) else { return false };
     let mut next = sum.next_ip();
     for _ in 0..MOST {
-        let insn = decode(source, next);
-        if insn.is_invalid() || values.takes_off(&insn, result, &terms, source) {
+        let insn = decoded.at(next);
+        if insn.is_invalid() || values.takes_off(&insn, result, &terms, decoded.source) {
             return !insn.is_invalid();
         }
         next = match insn.flow_control() {
@@ -76,8 +73,8 @@ impl Place {
 }
 
 /// Values by number, and where they are.
-#[derive(Default)]
-struct Values {
+#[derive(Clone, Default)]
+pub(super) struct Values {
     places: Vec<(Place, u32)>,
     next: u32,
 }
@@ -106,7 +103,7 @@ impl Values {
     }
 
     /// The instruction has run.
-    fn step(&mut self, insn: &Instruction) {
+    pub(super) fn step(&mut self, insn: &Instruction) {
         let row = rows::row(insn);
         if insn.op_count() == 0 || matches!(row, Row::Nothing | Row::CompareFlags(_)) {
             return;
@@ -155,7 +152,7 @@ impl Values {
 mod tests {
     use super::*;
     use crate::x86::discover::Bytes;
-    use crate::x86::superblock::Flow;
+    use crate::x86::superblock::{Flow, Insn};
     use iced_x86::{Decoder, DecoderOptions};
 
     /// movapd xmm2, xmm1; addsd xmm2, xmm0; movq rax, xmm2; subsd xmm2, xmm1
@@ -170,7 +167,10 @@ mod tests {
         let insn = |decoded| Insn { decoded, bytes: [0; 15], displacement_at: 0, flow: Flow::Straight };
         let insns: Vec<Insn> =
             Decoder::with_ip(64, &bytes, 0, DecoderOptions::NONE).into_iter().map(insn).collect();
-        is_taken_off(&insns, n, &mut Bytes { start: 0, code: bytes })
+        let mut values = Values::default();
+        insns[..n].iter().for_each(|insn| values.step(&insn.decoded));
+        let mut source = Bytes { start: 0, code: bytes };
+        is_taken_off(&insns[n].decoded, values, &mut Decoded::new(&insns, &mut source))
     }
 
     #[test]
