@@ -74,7 +74,7 @@ fn text_over_floats_that_were_freed_is_no_gap() {
     }
 }
 
-/// What is parsed of text that was written from a float with a derivative has lost it, whichever way the text went.
+/// A number that is parsed of text written from a float with a derivative has lost it, whichever way the text went.
 #[test]
 fn text_that_is_parsed_again_is_a_gap() {
     for shadow in ["dot", "adjoint"] {

@@ -223,7 +223,7 @@ mod tests {
         assert_eq!(kink.reconsidered(of(f64::abs, &SHORT, 1.0)).verdict, Verdict::Differs);
     }
 
-    /// What differs from run to run by more than roundings is not judged.
+    /// An output that differs from run to run by more than roundings is not judged.
     #[test]
     fn another_value_each_time_is_unsettled() {
         let points = FINE.map(|power| f64::from(power).exp2()).map(|h| (h, 1.0 + h, 1.0 - h));

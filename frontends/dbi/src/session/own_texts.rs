@@ -3,16 +3,11 @@
 //! Such text is told by its characters, so that it does not matter how it went: as a string, in a file or through a pipe. Knows
 //! nothing of parsers.
 
-use super::state::{Hooked, State};
 use hashbrown::HashSet;
 use shadowgrind_core::findings::Value;
-use shadowgrind_core::site::Site;
 use shadowgrind_core::text::{Float, Notation};
-use shadowgrind_symbols::demangle;
 use std::collections::VecDeque;
 
-/// Numbers of parsers among those of what drops shadows: beyond those of system calls.
-const PARSERS: usize = 1 << 24;
 /// Floats at most that are kept until somebody parses something: the last ones.
 const MOST_KEPT: usize = 1 << 16;
 /// Texts at most that are remembered.
@@ -23,8 +18,6 @@ const FEWEST_DIGITS: usize = 6;
 /// Floats with derivatives that were written as text.
 #[derive(Debug, Default)]
 pub(super) struct OwnTexts {
-    /// Functions that parse, by their addresses, which are not looked at as long as nothing was written.
-    pub(super) parsers: Vec<(u64, Hooked)>,
     kept: VecDeque<(Value, Notation)>,
     texts: HashSet<String>,
 }
@@ -43,11 +36,6 @@ impl OwnTexts {
         self.kept.is_empty() && self.texts.is_empty()
     }
 
-    /// Functions that parse and are to be looked at from now on.
-    pub(super) fn wanted_parsers(&mut self) -> Vec<(u64, Hooked)> {
-        if self.is_empty() { Vec::new() } else { std::mem::take(&mut self.parsers) }
-    }
-
     /// Tells whether this is the text of a number that was written.
     pub(super) fn has(&mut self, text: &str) -> bool {
         if !is_own(text) {
@@ -61,16 +49,6 @@ impl OwnTexts {
             self.texts.insert(bare(&written).to_owned());
         }
         self.texts.contains(bare(text))
-    }
-}
-
-impl State {
-    /// Counts a number that `function` has parsed at `site`, if its text `is_own`: that of a float with a derivative.
-    pub(super) fn lose_own(&mut self, is_own: bool, site: Site, function: usize) {
-        if is_own {
-            let lost = || (format!("{} of text written from it", demangle(&self.names[function].0)), 0);
-            self.gaps.entry((site, PARSERS + function)).or_insert_with(lost).1 += 1;
-        }
     }
 }
 

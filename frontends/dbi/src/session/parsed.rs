@@ -31,6 +31,9 @@ const SPACES: &[u8] = b" \t\n\r\x0b\x0c";
 /// and an interpreter's own libraries. Their numbers are not looked at, unless an input names the file.
 const SYSTEM: [&str; 5] = ["/proc/", "/sys/", "/etc/", "/usr/lib/", "/memfd:shadowgrind"];
 
+/// Numbers of parsers among those of what drops shadows: beyond those of system calls.
+const PARSERS: usize = 1 << 24;
+
 /// A call that parses a number.
 #[derive(Clone, Debug)]
 pub(crate) struct Parsing {
@@ -327,6 +330,14 @@ impl State {
             outputs::seed_all(input, &[float], seed, &self.moves, observer, m);
         }
         self.warn_of_ambiguous(parsing);
+    }
+
+    /// Counts a number that `function` has parsed at `site`, if its text `is_own`: that of a float with a derivative.
+    fn lose_own(&mut self, is_own: bool, site: Site, function: usize) {
+        if is_own {
+            let lost = || (format!("{} of text written from it", demangle(&self.names[function].0)), 0);
+            self.gaps.entry((site, PARSERS + function)).or_insert_with(lost).1 += 1;
+        }
     }
 
     /// Says that a number may be one that an input names, or another.

@@ -66,6 +66,8 @@ pub(crate) struct State {
     pub(super) moves: Moves,
     pub(super) parsed: Option<ParsedInputs>,
     pub(super) own_texts: OwnTexts,
+    /// Functions that parse, by their addresses, which are not looked at as long as no such text was written.
+    later: Vec<(u64, Hooked)>,
     pub(super) labels: Vec<Label>,
     /// True if printed floats are outputs.
     pub(super) printed: bool,
@@ -176,6 +178,7 @@ impl State {
             shadowed: HashSet::new(),
             gaps: HashMap::new(),
             own_texts: OwnTexts::default(),
+            later: Vec::new(),
             taken: TakenFloats::default(),
             decisions: HashMap::new(),
             sets_shadows: false,

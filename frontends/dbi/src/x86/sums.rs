@@ -16,7 +16,7 @@ pub(super) struct Decoded<'a> {
 }
 
 impl<'a> Decoded<'a> {
-    /// Those of `source`, some of which are known.
+    /// Instructions of `source`, of which `insns` are known.
     pub(super) fn new(insns: &[Insn], source: &'a mut dyn CodeSource) -> Decoded<'a> {
         let known = insns.iter().map(|insn| (insn.pc(), insn.decoded)).collect();
         Decoded { known, source }

@@ -74,7 +74,7 @@ impl Session {
                 state.hooked.insert(address, hooked);
                 added.push(address);
             } else {
-                state.own_texts.parsers.push((address, hooked));
+                state.later.push((address, hooked));
             }
         }
         added
@@ -83,7 +83,7 @@ impl Session {
     /// Hooks functions that parse once the program has written what they may parse again: their addresses.
     pub(crate) fn hook_parsers(&self) -> Vec<u64> {
         let mut state = self.state.lock();
-        let parsers = state.own_texts.wanted_parsers();
+        let parsers = if state.own_texts.is_empty() { Vec::new() } else { std::mem::take(&mut state.later) };
         let addresses = parsers.iter().map(|&(address, _)| address).collect();
         for (address, hooked) in parsers {
             state.hooked.insert(address, hooked);
@@ -226,7 +226,7 @@ impl State {
         }
         self.unrun.retain(|(range, _)| stays(range));
         self.hooked.retain(|&address, _| outside(address));
-        self.own_texts.parsers.retain(|&(address, _)| outside(address));
+        self.later.retain(|&(address, _)| outside(address));
         self.named.retain(|&address, _| outside(address));
         self.assigned.retain(|&address, _| outside(address));
         self.returns.retain(|&address| outside(address));

@@ -40,12 +40,14 @@ impl Reencodings {
         let wanted = kinds(code);
         let name = name(code.mnemonic());
         let candidates = self.by_name.get(&name)?;
-        candidates.iter().copied().find(|&candidate| {
+        let exact = candidates.iter().copied().find(|&candidate| {
             let have = kinds(candidate);
             have == wanted
                 || with_source(&wanted).is_some_and(|wanted| have == wanted)
                 || is_gather(&wanted) && have[..] == wanted[..2]
-        })
+        });
+        // Broadcasts of a register and of memory are two instructions in VEX, and one in EVEX.
+        exact.or_else(|| candidates.iter().copied().find(|&candidate| covers(&kinds(candidate), &wanted)))
     }
 }
 
@@ -67,6 +69,15 @@ fn kinds(code: Code) -> Vec<OpCodeOperandKind> {
             other => other,
         })
         .collect()
+}
+
+/// Tells whether an instruction with operands of these kinds does what one with the `wanted` ones does: some may be memory as well.
+fn covers(have: &[OpCodeOperandKind], wanted: &[OpCodeOperandKind]) -> bool {
+    use OpCodeOperandKind::*;
+    let covers = |(&have, &wanted): (&OpCodeOperandKind, &OpCodeOperandKind)| {
+        have == wanted || have == xmm_or_mem && matches!(wanted, xmm_reg | mem)
+    };
+    have.len() == wanted.len() && have.iter().zip(wanted).all(covers)
 }
 
 /// Tells whether what selects is named, which is a mask register in EVEX and is not.
