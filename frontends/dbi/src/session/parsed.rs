@@ -308,9 +308,11 @@ impl State {
         m: &mut dyn Machine,
     ) {
         let Some(float) = parsing.parse.float(m, parsing.value) else { return };
-        let Some(parsed) = &mut self.parsed else {
-            return self.lose_own(parsing.is_own, parsing.site, function);
-        };
+        let is_named = |parsed: &ParsedInputs| parsed.naming(parsing).next().is_some();
+        if parsing.is_own && !self.parsed.as_ref().is_some_and(is_named) {
+            self.lose_own(parsing.site, function);
+        }
+        let Some(parsed) = &mut self.parsed else { return };
         if let Some(listing) = &mut self.report.listing {
             let spec = parsed.spec(parsing);
             let (text, with) = (Some(parsing.text.clone()), Some(demangle(&self.names[function].0)));
@@ -320,10 +322,6 @@ impl State {
         if let (Origin::Known(place), false) = (&parsing.origin, named.is_empty()) {
             parsed.seeded.insert(*place);
         }
-        if named.is_empty() {
-            self.lose_own(parsing.is_own, parsing.site, function);
-        }
-        let Some(parsed) = &self.parsed else { return };
         for (number, weight) in named {
             let (input, seed) = (&mut self.report.inputs[number], Seed { input: number, weight });
             parsed.note_place(parsing, number, input);
@@ -332,12 +330,10 @@ impl State {
         self.warn_of_ambiguous(parsing);
     }
 
-    /// Counts a number that `function` has parsed at `site`, if its text `is_own`: that of a float with a derivative.
-    fn lose_own(&mut self, is_own: bool, site: Site, function: usize) {
-        if is_own {
-            let lost = || (format!("{} of text written from it", demangle(&self.names[function].0)), 0);
-            self.gaps.entry((site, PARSERS + function)).or_insert_with(lost).1 += 1;
-        }
+    /// Counts a number that `function` has parsed at `site` of text that was written from a float with a derivative.
+    fn lose_own(&mut self, site: Site, function: usize) {
+        let lost = || (format!("{} of text written from it", demangle(&self.names[function].0)), 0);
+        self.gaps.entry((site, PARSERS + function)).or_insert_with(lost).1 += 1;
     }
 
     /// Says that a number may be one that an input names, or another.

@@ -29,6 +29,13 @@ pub(crate) enum Flow {
     Engine,
 }
 
+impl Flow {
+    /// Tells whether the next instruction of the block runs after it for sure, wherever the stack says that a function returns to.
+    pub(crate) fn goes_straight_on(self) -> bool {
+        matches!(self, Flow::Straight | Flow::FollowedJump | Flow::FollowedCall)
+    }
+}
+
 /// One guest instruction of a superblock.
 #[derive(Clone, Copy)]
 pub(crate) struct Insn {

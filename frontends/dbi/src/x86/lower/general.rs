@@ -365,10 +365,15 @@ fn address(build: &mut Build<'_>) -> Result<(), Why> {
 
 /// Tells whether the result is zero, or cannot be told from the operands.
 fn never_a_float(build: &Build<'_>, by: Integral) -> bool {
-    use Integral::{Subtract, SubtractBorrow, Xor};
-    let registers = build.is_register(0) && build.is_register(1);
-    let clears = registers && build.insn.op0_register() == build.insn.op1_register();
-    clears && matches!(by, Xor | Subtract | SubtractBorrow) || build.width(0) < 4 && !changes_end(by)
+    clears(build.insn, by) || build.width(0) < 4 && !changes_end(by)
+}
+
+/// `xor r, r` and its kin. `sbb r, r` leaves the carry flag in all bits.
+pub(crate) fn clears(insn: &Instruction, by: Integral) -> bool {
+    matches!(by, Integral::Xor | Integral::Subtract | Integral::SubtractBorrow)
+        && insn.op0_kind() == OpKind::Register
+        && insn.op1_kind() == OpKind::Register
+        && insn.op0_register() == insn.op1_register()
 }
 
 /// Tells whether what is done to a part of a float may be done to its sign and exponent alone.

@@ -57,7 +57,7 @@ impl Emitter {
             General::MoveString | General::StoreString | General::LoadString => self.out_of_line(at),
             General::Not if !insn.op0_register().is_gpr32() => self.guest(at),
             General::Not => self.bits(at, None),
-            General::Bits(by) if clears(insn, by) => {
+            General::Bits(by) if lower::clears(insn, by) => {
                 self.guest(at);
                 self.clear_results(at);
             }
@@ -352,14 +352,6 @@ impl Emitter {
             self.clear_results(at);
         }
     }
-}
-
-/// `xor r, r` and its kin. `sbb r, r` leaves the carry flag in all bits.
-fn clears(insn: &iced_x86::Instruction, by: Integral) -> bool {
-    matches!(by, Integral::Xor | Integral::Subtract | Integral::SubtractBorrow)
-        && insn.op0_kind() == OpKind::Register
-        && insn.op1_kind() == OpKind::Register
-        && insn.op0_register() == insn.op1_register()
 }
 
 /// Tells whether the result is too narrow for a float, and no part of one either.

@@ -5,7 +5,7 @@
 
 use crate::x86::access::{is_read, is_write};
 use crate::x86::rows;
-use crate::x86::superblock::{Flow, Insn, Superblock};
+use crate::x86::superblock::{Insn, Superblock};
 use crate::x86::table::{General, Integral, Row};
 use iced_x86::{Instruction, OpAccess, OpKind, Register, RflagsBits};
 
@@ -29,7 +29,7 @@ impl Liveness {
         self.dead.resize(block.insns.len(), false);
         let mut alive = true;
         for (index, insn) in block.insns.iter().enumerate().rev() {
-            let exits = !matches!(insn.flow, Flow::Straight | Flow::FollowedJump | Flow::FollowedCall);
+            let exits = !insn.flow.goes_straight_on();
             let overwrites = overwritten(&insn.decoded) == STATUS && !may_keep(&insn.decoded);
             alive = exits || insn.decoded.rflags_read() & STATUS != 0 || (alive && !overwrites);
             self.dead[index] = !alive;
@@ -79,7 +79,7 @@ pub(super) fn is_no_float(
         if in_address && !rows::computes_address(decoded) {
             return true;
         }
-        if !matches!(insn.flow, Flow::Straight | Flow::FollowedJump | Flow::FollowedCall) {
+        if !insn.flow.goes_straight_on() {
             return false;
         }
         match access(insn, register, facts) {

@@ -92,3 +92,29 @@ fn with_source(kinds: &[OpCodeOperandKind]) -> Option<Vec<OpCodeOperandKind>> {
     let (&first, rest) = kinds.split_first()?;
     Some([first, first].into_iter().chain(rest.iter().copied()).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn broadcasts_of_registers_and_of_memory_have_one_code_in_evex() {
+        let mut reencodings = Reencodings::new(EncodingKind::EVEX);
+        for (codes, expected) in [
+            (
+                [Code::VEX_Vbroadcastsd_ymm_m64, Code::VEX_Vbroadcastsd_ymm_xmm],
+                Code::EVEX_Vbroadcastsd_ymm_k1z_xmmm64,
+            ),
+            (
+                [Code::VEX_Vbroadcastss_ymm_m32, Code::VEX_Vbroadcastss_ymm_xmm],
+                Code::EVEX_Vbroadcastss_ymm_k1z_xmmm32,
+            ),
+            (
+                [Code::VEX_Vbroadcastss_xmm_m32, Code::VEX_Vbroadcastss_xmm_xmm],
+                Code::EVEX_Vbroadcastss_xmm_k1z_xmmm32,
+            ),
+        ] {
+            assert_eq!(codes.map(|code| reencodings.of(code)), [Some(expected); 2]);
+        }
+    }
+}

@@ -4,7 +4,7 @@
 use super::HORIZON;
 use crate::x86::access::{is_read, is_write};
 use crate::x86::rows;
-use crate::x86::superblock::{Flow, Insn};
+use crate::x86::superblock::Insn;
 use crate::x86::table::{Integral, Row};
 use iced_x86::{InstructionInfoFactory, OpAccess};
 
@@ -22,7 +22,7 @@ pub(super) fn is_only_asked(insns: &[Insn], n: usize) -> bool {
         return false;
     }
     let mut factory = InstructionInfoFactory::new();
-    for insn in insns[n..].iter().skip(1).take(HORIZON).map_while(|insn| is_straight(insn).then_some(insn)) {
+    for insn in insns[n..].iter().skip(1).take(HORIZON).take_while(|insn| insn.flow.goes_straight_on()) {
         let used = factory.info(&insn.decoded).used_registers().iter();
         let used: Vec<_> = used.filter(|used| used.register().full_register() == register).collect();
         let reads = used.iter().any(|used| is_read(used.access()));
@@ -37,11 +37,6 @@ pub(super) fn is_only_asked(insns: &[Insn], n: usize) -> bool {
         }
     }
     false
-}
-
-/// Tells whether what follows the instruction is what runs after it.
-fn is_straight(insn: &Insn) -> bool {
-    matches!(insn.flow, Flow::Straight | Flow::FollowedJump | Flow::FollowedCall)
 }
 
 #[cfg(test)]
