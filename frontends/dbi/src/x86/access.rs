@@ -2,7 +2,7 @@
 //! more than SSE does?
 
 use super::table::Shape;
-use iced_x86::{EncodingKind, Instruction, OpAccess, OpKind, Register};
+use iced_x86::{EncodingKind, Instruction, OpAccess, OpKind, Register, RoundingControl};
 use shadowgrind_core::format::Format;
 
 pub(super) fn is_write(access: OpAccess) -> bool {
@@ -34,6 +34,16 @@ pub(super) fn has_more_than_sse(insn: &Instruction) -> bool {
     let operand = |n| insn.op_kind(n) == OpKind::Register && is_wide(insn.op_register(n));
     let plain = matches!(insn.encoding(), EncodingKind::Legacy | EncodingKind::VEX);
     !plain || is_wide(insn.memory_index()) || (0..insn.op_count()).any(operand)
+}
+
+/// Tells whether the instruction works under a mask, on a broadcast lane, or with a rounding mode or silence of its own.
+pub(super) fn is_decorated(insn: &Instruction) -> bool {
+    insn.is_broadcast() || works_otherwise(insn)
+}
+
+/// Tells whether it works under a mask, or with a rounding mode or silence of its own.
+pub(super) fn works_otherwise(insn: &Instruction) -> bool {
+    insn.has_op_mask() || insn.rounding_control() != RoundingControl::None || insn.suppress_all_exceptions()
 }
 
 #[cfg(test)]

@@ -121,8 +121,12 @@ pub(crate) enum Moved {
     Element,
     /// Halves of 16 bytes: an immediate names the source of each.
     Halves,
+    /// Each lane from one of two sources, by an immediate's bits.
+    Blend(Format),
     /// Each lane from one of two sources, by the sign of a third operand's lane.
     Select(Format),
+    /// Each byte likewise.
+    SelectBytes,
     /// Lanes from or to memory, where the sign of another operand's lane says so.
     Masked(Format),
     /// Any other rearrangement.
@@ -295,6 +299,7 @@ impl Row {
     /// recorded, as comparisons may be (`records`).
     pub(crate) fn is_watched(self, records: bool) -> bool {
         matches!(self, Row::Arith(..) | Row::Unary(..) | Row::Fused(..) | Row::Narrow(_))
+            || matches!(self, Row::FusedAlternating { .. } | Row::AddSub(_) | Row::Horizontal(..))
             || matches!(self, Row::X87(X87::Arith(..) | X87::Unary(_) | X87::Store))
             || records && matches!(self, Row::CompareFlags(_))
     }

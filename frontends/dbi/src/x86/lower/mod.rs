@@ -22,7 +22,7 @@ mod moves;
 mod x87;
 
 #[cfg(test)]
-mod tests;
+pub(in crate::x86) mod tests;
 
 pub(crate) use address::AddressRecipe;
 pub(crate) use complete::Completion;

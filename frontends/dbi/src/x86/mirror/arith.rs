@@ -13,6 +13,7 @@ use super::places;
 use super::record::Plan;
 use super::rounding::Sum;
 use super::temporaries::UPPER;
+use crate::x86::access;
 use crate::x86::asm::Asm;
 use crate::x86::emit::Emitter;
 use crate::x86::rules::{self, Binding, Constants, InlineRule, Job, Rest};
@@ -82,6 +83,9 @@ impl Emitter {
             let what = What::Op(op);
             return self.record(at, &Plan { what, from: format, to: format, shape, sources: &sources, rest });
         }
+        if insn.encoding() == EncodingKind::EVEX {
+            return self.wide_arithmetic(at, op, terms, format, shape);
+        }
         let plain = matches!(insn.encoding(), EncodingKind::Legacy | EncodingKind::VEX);
         if !plain || !op.is_arithmetic() {
             return self.checked(at);
@@ -93,12 +97,9 @@ impl Emitter {
         let numbers = source_numbers(insn, op, terms);
         let operands = self.operands(insn, &numbers);
         let d = insn.op0_register().number() as u8;
-        let width = match shape {
-            Shape::Scalar => format.bytes() as u8,
-            Shape::Packed => insn.op0_register().size() as u8,
-        };
+        let width = access::result_bytes(insn, format, shape) as u8;
         let is_born = self.mirror().settings.policy.is_born;
-        if !is_born && operands.absent.count_ones() as usize == operands.count {
+        if !is_born && operands.are_absent() {
             self.guest(at);
             self.close_operand();
             return self.clear_vector(d);

@@ -172,6 +172,9 @@ fn has_vector_result(row: Row, insn: &iced_x86::Instruction) -> bool {
         Row::Arith(..)
         | Row::Unary(..)
         | Row::Fused(..)
+        | Row::FusedAlternating { .. }
+        | Row::AddSub(..)
+        | Row::Horizontal(..)
         | Row::Narrow(..)
         | Row::Round(..)
         | Row::Compare(..) => insn.op0_register().is_vector_register(),

@@ -1,8 +1,8 @@
 //! Arithmetic that does not go lane by lane: between neighbours, alternating, inner products.
 //!
 //! The shadow is put together from rules of plain operations, on shadows that are shuffled as the instruction shuffles its
-//! operands. That takes rules which do not read what is shuffled, and none that reads the result; whatever else meets a
-//! shadow is left to the engine, and so is a sum that may round by a magic number.
+//! operands. That takes rules which do not read what is shuffled, and none that reads the result, or [`crossed`](super::crossed);
+//! whatever else meets a shadow is left to the engine, and so is a sum that may round by a magic number.
 
 use super::At;
 use super::operands::Operands;
@@ -15,6 +15,7 @@ use crate::x86::vector::{Form, Length, Mem, Place, Vector, forms};
 use iced_x86::{EncodingKind, Instruction, OpKind};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
+use shadowgrind_core::step::Sums;
 
 /// Even lanes of two operands, of four 32-bit lanes each; odd ones; both, the even ones first.
 const EVEN: u8 = 0x88;
@@ -31,7 +32,7 @@ const FIRST: u8 = 0;
 
 /// Way in which lanes are combined.
 #[derive(Clone, Copy)]
-enum Across {
+pub(super) enum Across {
     /// The operation between neighbours of each source.
     Neighbours(Op),
     /// One operation in even lanes, the other in odd ones.
@@ -75,14 +76,23 @@ struct Registers {
 
 /// Lanes that rules compute.
 #[derive(Clone, Copy)]
-struct Lanes {
-    format: Format,
-    width: u8,
+pub(super) struct Lanes {
+    pub(super) format: Format,
+    pub(super) width: u8,
 }
 
 impl Lanes {
     fn shuffle(self, [to, a]: [u8; 2], b: u8, immediate: u8) -> Vector {
         self.vector(forms::SHUFFLE, [to, a], b).immediate(immediate)
+    }
+
+    /// Instructions that make, of registers `a` and `b`, the even lanes of each pair of neighbours and the odd ones, in the order of
+    /// the results.
+    pub(super) fn sorted(self, [even, odd]: [u8; 2], [a, b]: [u8; 2]) -> [Vector; 2] {
+        match self.format {
+            Format::F32 => [self.shuffle([even, a], b, EVEN), self.shuffle([odd, a], b, ODD)],
+            _ => [self.vector(forms::UNPACK_LOW, [even, a], b), self.vector(forms::UNPACK_HIGH, [odd, a], b)],
+        }
     }
 
     fn vector(self, form: Form, operands: [u8; 2], rm: u8) -> Vector {
@@ -101,8 +111,10 @@ impl Emitter {
             let is_wide_product = matches!(how, Across::Products(_)) && insn.op0_register().is_ymm();
             plain && !is_wide_product && !may_round(at, *format)
         });
-        let rule = settings.rule.filter(|_| settings.policy.watch.is_none() && !settings.policy.is_born);
-        let (Some((how, format)), Some(rule)) = (found, rule) else { return self.checked(at) };
+        let (Some((how, format)), Some(rule)) = (found, settings.rule) else { return self.checked(at) };
+        if settings.policy.is_born {
+            return self.across_values(at, row, how, format);
+        }
         let (shuffled, straight) = how.ops();
         let reads = |&op: &Op| (0..op.arity()).any(|i| rule.needs_operand(op, i));
         if shuffled.iter().any(reads) || shuffled.iter().chain(&straight).any(|&op| rule.needs_result(op)) {
@@ -113,7 +125,7 @@ impl Emitter {
         }
         let operands = self.operands(insn, &source_numbers(insn, row));
         let d = insn.op0_register().number() as u8;
-        if operands.absent.count_ones() as usize == operands.count {
+        if operands.are_absent() {
             self.guest(at);
             self.close_operand();
             return self.clear_vector(d);
@@ -134,6 +146,25 @@ impl Emitter {
         }
         self.guest(at);
         self.put_shadow(d, registers.to);
+        self.close_operand();
+    }
+
+    /// An instruction of one of these rows where roundings count.
+    fn across_values(&mut self, at: At<'_>, row: Row, how: Across, format: Format) {
+        let insn = &at.insn().decoded;
+        let settings = self.mirror().settings;
+        let has_temporaries = settings.policy.long_rules || !self.has_upper();
+        let is_known = !matches!(how, Across::Products(_)) && at.block.sums(at.insn().pc()) != Sums::TakenOff;
+        if !is_known || !has_temporaries || !self.open_operand(at) {
+            return self.out_of_line(at);
+        }
+        let operands = self.operands(insn, &source_numbers(insn, row));
+        let lanes = Lanes { format, width: insn.op0_register().size() as u8 };
+        if !self.has_room_to_cross(how) {
+            self.close_operand();
+            return self.out_of_line(at);
+        }
+        self.crossed(at, how, lanes, &operands);
         self.close_operand();
     }
 
@@ -168,13 +199,7 @@ impl Emitter {
 
     fn neighbours(&mut self, rule: InlineRule, op: Op, lanes: Lanes, operands: &Operands, in_: &Registers) {
         let [a, b] = [0, 1].map(|i| self.loaded(operands, i, in_.rest[i], lanes.width));
-        let (first, second) = match lanes.format {
-            Format::F32 => (lanes.shuffle([in_.to, a], b, EVEN), lanes.shuffle([in_.part, a], b, ODD)),
-            _ => (
-                lanes.vector(forms::UNPACK_LOW, [in_.to, a], b),
-                lanes.vector(forms::UNPACK_HIGH, [in_.part, a], b),
-            ),
-        };
+        let [first, second] = lanes.sorted([in_.to, in_.part], [a, b]);
         self.out.hot.vector(first);
         self.out.hot.vector(second);
         self.combine(rule, op, lanes, in_);

@@ -1,14 +1,13 @@
-//! Moves whose lanes a vector register selects by its signs, and gathers.
+//! Moves whose lanes a vector register selects by its signs, or an immediate by its bits, and gathers.
 //!
-//! EVEX has no such forms: the signs become a mask register. Without AVX-512 only gathers come here; others are done
-//! again, on shadows, by the guest's own instruction.
+//! EVEX has no such forms: the signs, or the bits, become a mask register. Without AVX-512 only choices by signs and gathers
+//! come here; others are done again, on shadows, by the guest's own instruction.
 
 use super::At;
-use super::operand;
 use crate::x86::emit::Emitter;
 use crate::x86::far;
 use crate::x86::rules::Constants;
-use crate::x86::vector::{Length, MIRROR_SHIFT, Place, Vector, forms};
+use crate::x86::vector::{Length, MIRROR_SHIFT, Mem, Place, Vector, forms};
 use iced_x86::{EncodingKind, Instruction, OpKind, Register};
 use shadowgrind_core::format::Format;
 
@@ -20,6 +19,19 @@ const SELECTED: u8 = 1;
 struct Lanes {
     format: Format,
     length: Length,
+}
+
+/// The two sources of a choice: the one of lanes whose bit is clear is a register.
+struct Choice {
+    clear: u8,
+    set: Chosen,
+}
+
+/// The other source.
+enum Chosen {
+    Register(u8),
+    /// Memory, by its mirror.
+    Mirror(Mem),
 }
 
 impl Lanes {
@@ -36,27 +48,97 @@ impl Emitter {
         self.out.hot.vector(Vector::new(forms::TEST, lanes.format, lanes.length, [SELECTED, n], sign));
     }
 
-    /// `vblendvps`, `vblendvpd`, with AVX-512.
-    pub(super) fn select(&mut self, at: At<'_>, format: Format) {
+    /// Makes a mask of the bits of an immediate.
+    pub(super) fn select_bits(&mut self, immediate: u8) {
+        let bits = Place::Mem(Constants::at(self.mirror().settings.constants).bits(immediate));
+        let load = Vector::unary(forms::MASK_LOAD, Format::F32, Length::B16, SELECTED, bits);
+        self.out.hot.vector(load);
+    }
+
+    /// `vblendps`, `vblendpd`, `vpblendw` and their kin, with AVX-512.
+    pub(super) fn blend(&mut self, at: At<'_>, format: Format) {
         let insn = &at.insn().decoded;
-        let mirror = self.mirror_memory(insn);
-        if operand::has_memory(insn) && mirror.is_none() {
+        let Some(choice) = self.choice(insn, insn.op_count() - 2) else {
             self.close_operand();
             return self.checked(at);
-        }
-        let lanes = Lanes::of(format, insn.op0_register());
-        self.select_by(lanes, insn.op3_register().number() as u8);
-        // The guest's load has succeeded then, and has not overwritten its address.
+        };
+        self.select_bits(insn.immediate8());
         self.guest(at);
-        let clear = self.shadow_in_register(insn.op1_register().number() as u8, 0);
-        let set = match mirror {
-            Some(mem) => Place::Mem(mem),
-            None => self.shadow_value(insn.op2_register().number() as u8),
+        let lanes = Lanes::of(format, insn.op0_register());
+        let form = if format == Format::F16 { forms::BLEND_MASK_SMALL } else { forms::BLEND_MASK };
+        let format = if format == Format::F16 { Format::F64 } else { format };
+        self.chosen(insn, choice, |[to, clear], set| {
+            Vector::new(form, format, lanes.length, [to, clear], set).masked(SELECTED)
+        });
+    }
+
+    /// `vblendvps`, `vblendvpd`, or without a format `vpblendvb`, and the legacy ones, which choose by xmm0.
+    pub(super) fn select(&mut self, at: At<'_>, format: Option<Format>) {
+        let insn = &at.insn().decoded;
+        let is_legacy = insn.op_count() == 2;
+        let Some(choice) = self.choice(insn, if is_legacy { 1 } else { 2 }) else {
+            self.close_operand();
+            return self.checked(at);
+        };
+        let by = if is_legacy { 0 } else { insn.op3_register().number() as u8 };
+        let lanes = Lanes::of(format.unwrap_or(Format::F32), insn.op0_register());
+        let upper = self.has_upper();
+        // Should the guest's load fault, it is run again.
+        let is_first = !upper && usize::from(by) == insn.op0_register().number();
+        match format {
+            _ if !upper => {}
+            Some(_) => self.select_by(lanes, by),
+            None => {
+                let signs = Place::Reg(by);
+                let signs = Vector::unary(forms::SIGNS_MASK_8, lanes.format, lanes.length, SELECTED, signs);
+                self.out.hot.vector(signs);
+            }
+        }
+        if !is_first {
+            // The guest's load has succeeded then, and has not overwritten its address.
+            self.guest(at);
+        }
+        let form = match format {
+            None if upper => forms::BLEND_MASK_SMALL,
+            Some(_) if upper => forms::BLEND_MASK,
+            None => forms::BLEND_VECTOR_8,
+            Some(Format::F32) => forms::BLEND_VECTOR_32,
+            Some(_) => forms::BLEND_VECTOR_64,
+        };
+        self.chosen(insn, choice, |operands, set| {
+            let blend = Vector::new(form, lanes.format, lanes.length, operands, set);
+            if upper { blend.masked(SELECTED) } else { blend.immediate(by << 4) }
+        });
+        if is_first {
+            self.guest(at);
+        }
+    }
+
+    /// The two operands that an instruction chooses from, the second of which is operand `set`; nothing if that has no mirror.
+    fn choice(&mut self, insn: &Instruction, set: u32) -> Option<Choice> {
+        let clear = insn.op_register(set - 1).number() as u8;
+        let set = match insn.op_kind(set) {
+            OpKind::Register => Chosen::Register(insn.op_register(set).number() as u8),
+            _ => Chosen::Mirror(self.mirror_memory(insn)?),
+        };
+        Some(Choice { clear, set })
+    }
+
+    /// Makes the shadow of what `insn` has chosen, by the instruction that `blend` makes of its operands.
+    fn chosen(
+        &mut self,
+        insn: &Instruction,
+        Choice { clear, set }: Choice,
+        blend: impl FnOnce([u8; 2], Place) -> Vector,
+    ) {
+        let clear = self.low_in_register(clear, insn.op0_register().size() as u8, 0);
+        let set = match set {
+            Chosen::Mirror(mem) => Place::Mem(mem),
+            Chosen::Register(n) => self.shadow_value(n),
         };
         let d = insn.op0_register().number() as u8;
         let target = self.shadow_target(d, 1);
-        let blend = Vector::new(forms::BLEND_MASK, format, lanes.length, [target, clear], set);
-        self.out.hot.vector(blend.masked(SELECTED));
+        self.out.hot.vector(blend([target, clear], set));
         self.put_shadow(d, target);
     }
 

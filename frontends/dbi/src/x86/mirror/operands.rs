@@ -25,6 +25,11 @@ impl Operands {
     pub(super) fn places(&self) -> [&[Place]; 2] {
         [&self.x[..self.count], &self.shadows[..self.count]]
     }
+
+    /// Tells whether all shadows are known to be absent.
+    pub(super) fn are_absent(&self) -> bool {
+        self.absent.count_ones() as usize == self.count
+    }
 }
 
 impl Emitter {

@@ -20,7 +20,7 @@ impl Emitter {
             return self.out_of_line(at);
         }
         let operands = self.operands(insn, &source_numbers(insn, Op::Sub, None));
-        if operands.absent.count_ones() as usize != operands.count {
+        if !operands.are_absent() {
             let width = match shape {
                 Shape::Scalar => format.bytes() as u8,
                 Shape::Packed => insn.op0_register().size() as u8,

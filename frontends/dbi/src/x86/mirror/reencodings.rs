@@ -46,8 +46,12 @@ impl Reencodings {
                 || with_source(&wanted).is_some_and(|wanted| have == wanted)
                 || is_gather(&wanted) && have[..] == wanted[..2]
         });
-        // Broadcasts of a register and of memory are two instructions in VEX, and one in EVEX.
-        exact.or_else(|| candidates.iter().copied().find(|&candidate| covers(&kinds(candidate), &wanted)))
+        // Broadcasts of a register and of memory are two instructions in VEX, and one in EVEX; shifts of bytes take memory there, too.
+        let covers = |candidate: &Code| {
+            let have = kinds(*candidate);
+            covers(&have, &wanted) || with_source(&wanted).is_some_and(|wanted| covers(&have, &wanted))
+        };
+        exact.or_else(|| candidates.iter().copied().find(covers))
     }
 }
 
@@ -75,7 +79,9 @@ fn kinds(code: Code) -> Vec<OpCodeOperandKind> {
 fn covers(have: &[OpCodeOperandKind], wanted: &[OpCodeOperandKind]) -> bool {
     use OpCodeOperandKind::*;
     let covers = |(&have, &wanted): (&OpCodeOperandKind, &OpCodeOperandKind)| {
-        have == wanted || have == xmm_or_mem && matches!(wanted, xmm_reg | mem)
+        have == wanted
+            || have == xmm_or_mem && matches!(wanted, xmm_reg | mem)
+            || have == ymm_or_mem && wanted == ymm_reg
     };
     have.len() == wanted.len() && have.iter().zip(wanted).all(covers)
 }
@@ -115,6 +121,18 @@ mod tests {
             ),
         ] {
             assert_eq!(codes.map(|code| reencodings.of(code)), [Some(expected); 2]);
+        }
+    }
+
+    #[test]
+    fn shifts_of_bytes_take_memory_in_evex_alone() {
+        let mut reencodings = Reencodings::new(EncodingKind::EVEX);
+        for (code, expected) in [
+            (Code::Psrldq_xmm_imm8, Code::EVEX_Vpsrldq_xmm_xmmm128_imm8),
+            (Code::VEX_Vpsrldq_xmm_xmm_imm8, Code::EVEX_Vpsrldq_xmm_xmmm128_imm8),
+            (Code::VEX_Vpslldq_ymm_ymm_imm8, Code::EVEX_Vpslldq_ymm_ymmm256_imm8),
+        ] {
+            assert_eq!(reencodings.of(code), Some(expected));
         }
     }
 }

@@ -188,6 +188,13 @@ impl ScratchAllocator {
         (wanted || self.wanted(best).is_none() && self.is_saved(best)).then_some(best)
     }
 
+    /// Tells whether so many temporaries are there for the present instruction, besides what it uses and its annotation reads.
+    pub(super) fn has_room(&self, count: usize) -> bool {
+        let used = self.used.get(self.index).copied().unwrap_or(0);
+        let others = (self.pinned & !used).count_ones() as usize + count;
+        others <= SPILL_SLOTS.min(16 - used.count_ones() as usize)
+    }
+
     /// The present instruction has no use for its temporaries so far any more.
     pub(super) fn forget_picked(&mut self) {
         self.picked.clear();

@@ -68,8 +68,8 @@ fn emitted(guest: &[&[u8]], mode: Mode, in_registers: u8) -> Emitter {
     emitted_for(kind, guest, mode, in_registers)
 }
 
-/// The emitter that has just emitted `guest` for this shadow.
-pub(super) fn emitted_for(kind: ShadowKind, guest: &[&[u8]], mode: Mode, in_registers: u8) -> Emitter {
+/// Frame and settings of a shadow with so many registers.
+pub(super) fn settings_for(kind: ShadowKind, in_registers: u8) -> (Frame, Settings) {
     let frame = Frame {
         context: CONTEXT,
         branch_tables: std::array::from_fn(|n| CONTEXT + 0x10_0000 * (n as u64 + 1)),
@@ -99,6 +99,12 @@ pub(super) fn emitted_for(kind: ShadowKind, guest: &[&[u8]], mode: Mode, in_regi
         wide: false,
         slow: false,
     };
+    (frame, settings)
+}
+
+/// The emitter that has just emitted `guest` for this shadow.
+pub(super) fn emitted_for(kind: ShadowKind, guest: &[&[u8]], mode: Mode, in_registers: u8) -> Emitter {
+    let (frame, settings) = settings_for(kind, in_registers);
     let mut emitter = Emitter::new(frame, Some(Mirror::new(settings)));
     let block = discovered(START, &guest.concat(), 0);
     assert_eq!(block.insns.len(), guest.len(), "all of the code is one superblock");

@@ -6,14 +6,12 @@ use super::double::can_double;
 use super::general_number;
 use super::operand;
 use super::places;
-use super::retarget::retarget;
 use crate::x86::access;
 use crate::x86::asm::Gpr;
 use crate::x86::emit::Emitter;
-use crate::x86::far;
 use crate::x86::rows;
 use crate::x86::table::{Moved, Shape};
-use crate::x86::vector::{Length, Mem, Place, Vector, forms};
+use crate::x86::vector::{Length, Place, Vector, forms};
 use iced_x86::{Code, EncodingKind, Instruction, OpKind, Register};
 use shadowgrind_core::format::Format;
 
@@ -29,10 +27,14 @@ enum Way {
     Reencoded(Code),
     /// By the VEX form, on temporaries.
     Double(Code),
+    /// Re-encoded, with the cell of a general register in memory.
+    Element(Code),
     /// Two halves, chosen by this immediate.
     Halves(u8),
-    /// The lanes of one of two, by the signs of a register.
-    Select(Format),
+    /// The lanes of one of two, by the bits of an immediate.
+    Blend(Format),
+    /// The lanes of one of two, or the bytes, by the signs of a register.
+    Select(Option<Format>),
     /// The lanes of memory, by the signs of a register.
     Masked(Format),
     /// Not beside the guest's.
@@ -43,7 +45,7 @@ impl Emitter {
     pub(super) fn vector_move(&mut self, at: At<'_>, moved: Moved, control: u8) {
         let insn = &at.insn().decoded;
         let plain = control == 0 || self.control_is_plain(insn, control);
-        let way = if plain { self.way(insn, moved) } else { Way::Check };
+        let way = if plain { self.way(at, moved, control) } else { Way::Check };
         if matches!(way, Way::Check) {
             return self.checked(at);
         }
@@ -59,10 +61,9 @@ impl Emitter {
             }
             Way::Reencoded(code) => self.reencoded(at, code, control),
             Way::Double(code) => self.double(at, code, control),
-            Way::Halves(selector) => {
-                self.guest(at);
-                self.halves(insn, selector);
-            }
+            Way::Element(code) => self.element(at, code),
+            Way::Halves(selector) => self.halves(at, selector),
+            Way::Blend(format) => self.blend(at, format),
             Way::Select(format) => self.select(at, format),
             Way::Masked(format) => self.masked_move(at, format),
             Way::Check => {}
@@ -70,16 +71,20 @@ impl Emitter {
         self.close_operand();
     }
 
-    /// Tells whether the selecting operand is a register, or the re-encoded instruction takes it from the guest's memory: it is never a
-    /// shadow.
+    /// Tells whether what selects is an operand that a move of shadows can take as it stands: a register, an immediate or the
+    /// guest's memory. It is never a shadow.
     fn control_is_plain(&self, insn: &Instruction, control: u8) -> bool {
-        let plain = |n| matches!(insn.op_kind(n), OpKind::Register | OpKind::Immediate8);
+        let plain = |n| match insn.op_kind(n) {
+            OpKind::Register | OpKind::Immediate8 => true,
+            OpKind::Memory => insn.segment_prefix() != Register::FS,
+            _ => false,
+        };
         (0..insn.op_count()).all(|n| control >> n & 1 == 0 || plain(n))
-            && control & crate::x86::table::XMM0 == 0
     }
 
-    /// Way to move the shadows of what `insn` moves, which is `moved`.
-    fn way(&mut self, insn: &Instruction, moved: Moved) -> Way {
+    /// Way to move the shadows of what the instruction moves, which is `moved`.
+    fn way(&mut self, at: At<'_>, moved: Moved, control: u8) -> Way {
+        let insn = &at.insn().decoded;
         let registers = || {
             (0..insn.op_count().min(2))
                 .filter(|&n| insn.op_kind(n) == OpKind::Register)
@@ -87,7 +92,12 @@ impl Emitter {
         };
         let Some(vector) = registers().find(|r| r.is_vector_register()) else { return Way::Check };
         let (memory, upper) = (operand::has_memory(insn), self.has_upper());
-        if registers().any(Register::is_mm) || !upper && insn.encoding() == EncodingKind::EVEX {
+        if registers().any(Register::is_mm) || access::is_decorated(insn) {
+            return Way::Check;
+        }
+        // Shadows of a guest that uses AVX-512 are in memory, whole. Where its result replaces what selects there is no other to name.
+        let is_wide = insn.encoding() == EncodingKind::EVEX;
+        if is_wide && (!self.mirror().settings.wide || control & 1 == 1) {
             return Way::Check;
         }
         match moved {
@@ -96,14 +106,15 @@ impl Emitter {
             Moved::Lowest(format) => Way::Whole(format.bytes() as u8),
             Moved::Lane(format) if memory => Way::Whole(format.bytes() as u8),
             Moved::Lane(format) => Way::Lane(format.bytes() as u8),
-            Moved::Halves if upper && insn.immediate8() & 0x88 == 0 && !memory => {
-                Way::Halves(insn.immediate8())
-            }
-            Moved::Element if !memory || is_narrow(insn) => Way::Check,
-            Moved::Select(format) if upper => Way::Select(format),
+            Moved::Halves if upper => Way::Halves(insn.immediate8()),
+            Moved::Element if is_narrow(insn) => Way::Check,
+            Moved::Element if !memory => self.element_code(at).map_or(Way::Check, Way::Element),
+            Moved::Blend(format) if upper => Way::Blend(format),
+            Moved::Select(format) => Way::Select(Some(format)),
+            Moved::SelectBytes => Way::Select(None),
             Moved::Masked(format) if upper => Way::Masked(format),
             _ if !upper && !can_double(insn) => Way::Check,
-            _ if !upper && insn.encoding() == EncodingKind::VEX => Way::Double(insn.code()),
+            _ if !upper && (is_wide || insn.encoding() == EncodingKind::VEX) => Way::Double(insn.code()),
             _ => {
                 let code = self.mirror().reencodings.of(insn.code());
                 code.map_or(Way::Check, if upper { Way::Reencoded } else { Way::Double })
@@ -215,77 +226,6 @@ impl Emitter {
         self.put_shadow(d, target);
     }
 
-    /// `vperm2f128`: each half of the result is one of four.
-    fn halves(&mut self, insn: &Instruction, selector: u8) {
-        let sources = [insn.op1_register().number() as u8, insn.op2_register().number() as u8];
-        let d = insn.op0_register().number() as u8;
-        let pick = |bits: u8| (sources[usize::from(bits >> 1 & 1)], bits & 1);
-        let ((low, low_half), (high, high_half)) = (pick(selector & 3), pick(selector >> 4 & 3));
-        let low = self.shadow_in_register(low, 0);
-        let high = self.shadow_in_register(high, 1);
-        let target = self.shadow_target(d, 0);
-        let register = |n: u8| Register::YMM0 + u32::from(n);
-        let shuffle = Instruction::with4(
-            Code::EVEX_Vshuff64x2_ymm_k1z_ymm_ymmm256b64_imm8,
-            register(target),
-            register(low),
-            register(high),
-            u32::from(low_half | high_half << 1),
-        );
-        let shuffle = shuffle.expect("registers and an immediate");
-        let code = far::encode(&shuffle, &mut self.encoder, self.out.hot.here());
-        self.out.hot.raw(&code);
-        self.put_shadow(d, target);
-    }
-
-    /// The re-encoded instruction, on shadows.
-    fn reencoded(&mut self, at: At<'_>, code: Code, control: u8) {
-        let insn = &at.insn().decoded;
-        let Some(mirror) = self.reencoded_operands(insn) else {
-            self.close_operand();
-            return self.checked(at);
-        };
-        if overwrites_control(insn, control) {
-            // Should the guest's load fault, it is run again.
-            self.emit_reencoded(insn, code, control, mirror);
-            return self.guest(at);
-        }
-        // The guest's load has succeeded then, and has not overwritten its address.
-        self.guest(at);
-        self.emit_reencoded(insn, code, control, mirror);
-    }
-
-    /// The memory operand's mirror, if there is one; nothing at all where that instruction has no operand for something.
-    #[allow(clippy::option_option, reason = "no such instruction and no memory operand are different")]
-    fn reencoded_operands(&mut self, insn: &Instruction) -> Option<Option<Mem>> {
-        let held = usize::from(self.mirror().settings.in_registers);
-        let outside = |r: Register| !r.is_vector_register() || r.number() >= held;
-        let mut registers = (0..insn.op_count())
-            .filter(|&n| insn.op_kind(n) == OpKind::Register)
-            .map(|n| insn.op_register(n));
-        if registers.any(outside) {
-            return None;
-        }
-        if !operand::has_memory(insn) {
-            return Some(None);
-        }
-        self.mirror_memory(insn).map(Some)
-    }
-
-    fn emit_reencoded(&mut self, insn: &Instruction, code: Code, control: u8, mirror: Option<Mem>) {
-        let reencoded =
-            retarget(
-                insn,
-                code,
-                mirror,
-                |_, from, register| {
-                    if control >> from & 1 == 1 { register } else { upper(register) }
-                },
-            );
-        let code = far::encode(&reencoded, &mut self.encoder, self.out.hot.here());
-        self.out.hot.raw(&code);
-    }
-
     /// Lanes that start afresh: the lowest, the rest as the first source has it; or all.
     pub(super) fn fresh(&mut self, at: At<'_>, format: Format, shape: Shape) {
         let insn = &at.insn().decoded;
@@ -350,21 +290,6 @@ impl Emitter {
         }
         self.hold_nothing();
     }
-}
-
-/// Tells whether the result takes the place of an operand that selects: of one of those that `control` has a bit for.
-pub(super) fn overwrites_control(insn: &Instruction, control: u8) -> bool {
-    let result = insn.op0_register();
-    (1..insn.op_count()).any(|n| {
-        control >> n & 1 == 1
-            && insn.op_kind(n) == OpKind::Register
-            && insn.op_register(n).number() == result.number()
-    })
-}
-
-/// The upper vector register that holds a vector register's shadow, in the same width.
-fn upper(register: Register) -> Register {
-    register + 16
 }
 
 /// Tells whether the instruction moves one or two bytes: a part of a float, if anything.

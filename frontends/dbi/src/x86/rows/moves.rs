@@ -15,12 +15,12 @@ const FIXED: u8 = 0;
 #[rustfmt::skip] // Families stay together.
 rows! {
     Movaps Movapd Movups Movupd Movdqa Movdqu Lddqu Movntps Movntpd Movntdq Movntdqa
-    Vmovaps Vmovapd Vmovups Vmovupd Vmovdqa Vmovdqu Vlddqu Vmovntps Vmovntpd Vmovntdq Vmovntdqa => Move(Whole, FIXED);
+    Vmovaps Vmovapd Vmovups Vmovupd Vmovdqa Vmovdqu Vlddqu Vmovntps Vmovntpd Vmovntdq Vmovntdqa
+    Vmovdqa32 Vmovdqa64 Vmovdqu8 Vmovdqu16 Vmovdqu32 Vmovdqu64 => Move(Whole, FIXED);
     Movd Vmovd => Move(Lowest(F32), FIXED);
     Movq Vmovq => Move(Lowest(F64), FIXED);
     Movss Vmovss => Move(Lane(F32), FIXED);
     Movsd Vmovsd => Move(Lane(F64), FIXED);
-    Vmovdqa32 Vmovdqa64 Vmovdqu8 Vmovdqu16 Vmovdqu32 Vmovdqu64
     Movq2dq Movdq2q Movntq Movntsd Movntss => Move(Rearranged, FIXED);
     Movlps Movhps Movlpd Movhpd Movlhps Movhlps Vmovlps Vmovhps Vmovlpd Vmovhpd Vmovlhps Vmovhlps
     Movddup Movshdup Movsldup Vmovddup Vmovshdup Vmovsldup => Move(Rearranged, FIXED);
@@ -33,7 +33,9 @@ rows! {
     Insertps Vinsertps => Move(Rearranged, FIXED);
     Extractps Vextractps Pinsrb Pinsrw Pinsrd Pinsrq Vpinsrb Vpinsrw Vpinsrd Vpinsrq
     Pextrb Pextrw Pextrd Pextrq Vpextrb Vpextrw Vpextrd Vpextrq => Move(Element, FIXED);
-    Blendps Blendpd Vblendps Vblendpd Pblendw Vpblendw Vpblendd => Move(Rearranged, FIXED);
+    Blendps Vblendps Vpblendd => Move(Blend(F32), FIXED);
+    Blendpd Vblendpd => Move(Blend(F64), FIXED);
+    Pblendw Vpblendw => Move(Blend(F16), FIXED);
     // Zero-extension puts floats into wider elements and leaves them what they are.
     Pmovzxbw Pmovzxbd Pmovzxbq Pmovzxwd Pmovzxwq Pmovzxdq
     Vpmovzxbw Vpmovzxbd Vpmovzxbq Vpmovzxwd Vpmovzxwq Vpmovzxdq
@@ -54,10 +56,12 @@ rows! {
     Vpermd Vpermps Vpermw Vpermb => Move(Rearranged, 1 << 1);
     Vpermt2b Vpermt2w Vpermt2d Vpermt2q Vpermt2ps Vpermt2pd => Move(Rearranged, 1 << 1);
     Vpermi2b Vpermi2w Vpermi2d Vpermi2q Vpermi2ps Vpermi2pd => Move(Rearranged, 1 << 0);
-    Blendvps Blendvpd Pblendvb => Move(Rearranged, XMM0);
+    Blendvps => Move(Select(F32), XMM0);
+    Blendvpd => Move(Select(F64), XMM0);
+    Pblendvb => Move(SelectBytes, XMM0);
     Vblendvps => Move(Select(F32), 1 << 3);
     Vblendvpd => Move(Select(F64), 1 << 3);
-    Vpblendvb => Move(Rearranged, 1 << 3);
+    Vpblendvb => Move(SelectBytes, 1 << 3);
     Vmaskmovps Vpmaskmovd => Move(Masked(F32), 1 << 1);
     Vmaskmovpd Vpmaskmovq => Move(Masked(F64), 1 << 1);
     Maskmovq Maskmovdqu Vmaskmovdqu => Move(Rearranged, 1 << 2);

@@ -201,6 +201,12 @@ impl Constants {
         Mem::rip(self.base + (2 * COUNT * LINE + 8 * index) as u64)
     }
 
+    /// Two bytes, each the bits of an immediate.
+    pub(crate) fn bits(self, immediate: u8) -> Mem {
+        let table = self.base + (2 * COUNT * LINE + MASK_BYTES) as u64 + 12 * NUMBERS;
+        Mem::rip(table + 2 * u64::from(immediate))
+    }
+
     /// Differences between cells of results with numbers one after the other and the cell of eight bytes that the first one of their
     /// record has, or its lower half: from that of result `number` of the record on.
     pub(crate) fn numbering(self, format: Format, number: u16) -> Mem {
@@ -262,5 +268,6 @@ pub(crate) fn constant_bytes() -> Vec<u8> {
     bytes.resize(bytes.len().next_multiple_of(LINE), 0);
     bytes.extend((0..NUMBERS as u32).flat_map(|n| (SINGLE_MORE + n).to_le_bytes()));
     bytes.extend((0..NUMBERS).flat_map(u64::to_le_bytes));
+    bytes.extend((0..=u8::MAX).flat_map(|immediate| [immediate; 2]));
     bytes
 }

@@ -230,6 +230,10 @@ pub(crate) const TEST: Form = Form::fixed(2, 1, 0x27).only(Encodings::Evex);
 pub(crate) const TEST_NOT: Form = Form::fixed(2, 2, 0x27).only(Encodings::Evex);
 /// `vpblendmd`, `vpblendmq`: `rm` where the mask has a bit, `second` elsewhere.
 pub(crate) const BLEND_MASK: Form = Form::fixed(2, 1, 0x64).only(Encodings::Evex);
+/// `vpblendmb` (format F32), `vpblendmw` (F64): `rm` where the mask has a bit, `second` elsewhere.
+pub(crate) const BLEND_MASK_SMALL: Form = Form::fixed(2, 1, 0x66).only(Encodings::Evex);
+/// `vpmovb2m`: signs of the bytes of `rm` to mask register `reg`.
+pub(crate) const SIGNS_MASK_8: Form = Form::fixed(2, 2, 0x29).wide(Wide::Never).only(Encodings::Evex);
 /// `vpcmpeqd` into a vector.
 pub(crate) const EQUAL_32: Form = Form::fixed(1, 1, 0x76).only(Encodings::Vex);
 /// `vpcmpeqq` into a vector.
@@ -238,6 +242,8 @@ pub(crate) const EQUAL_64: Form = Form::fixed(2, 1, 0x29).only(Encodings::Vex);
 pub(crate) const BLEND_VECTOR_32: Form = Form::fixed(3, 1, 0x4a).only(Encodings::Vex);
 /// `vblendvpd`.
 pub(crate) const BLEND_VECTOR_64: Form = Form::fixed(3, 1, 0x4b).only(Encodings::Vex);
+/// `vpblendvb`.
+pub(crate) const BLEND_VECTOR_8: Form = Form::fixed(3, 1, 0x4c).only(Encodings::Vex);
 /// `vblendps` by immediate, 32-bit lanes whatever the format: `rm` where it has a bit.
 pub(crate) const BLEND: Form = Form::fixed(3, 1, 0x0c).only(Encodings::Vex);
 /// `vptest`: ZF says whether `reg` and `rm` have no bit in common.

@@ -100,6 +100,7 @@ fn cases() -> Vec<Case> {
         (f::FROM_INTEGER_32, Shape::Two, PACKED, false, names!(Vcvtdq2ps INVALID)),
         (f::SCALE, Shape::Rounded, PACKED, false, names!(Vscalefps INVALID)),
         (f::BLEND_MASK, Shape::Three, PACKED, false, names!(Vpblendmd Vpblendmq)),
+        (f::BLEND_MASK_SMALL, Shape::Three, PACKED, false, names!(Vpblendmb Vpblendmw)),
         (f::EQUAL_32, Shape::Three, NARROWER, false, names!(Vpcmpeqd Vpcmpeqd)),
         (f::EQUAL_64, Shape::Three, NARROWER, false, names!(Vpcmpeqq Vpcmpeqq)),
         (f::BLEND, Shape::Three, NARROWER, true, names!(Vblendps Vblendps)),
@@ -343,6 +344,7 @@ fn odd_ones_out() {
         for (form, format, name) in [
             (f::BLEND_VECTOR_32, Format::F32, Mnemonic::Vblendvps),
             (f::BLEND_VECTOR_64, Format::F64, Mnemonic::Vblendvpd),
+            (f::BLEND_VECTOR_8, Format::F32, Mnemonic::Vpblendvb),
         ] {
             let v = Vector::new(form, format, Length::B32, [reg, second], Place::Reg(source))
                 .immediate(mask << 4);
@@ -367,6 +369,10 @@ fn odd_ones_out() {
         check_operands(&i, &[reg, second, source].map(|n| Some(vector_name(n, Length::B16))), &text);
         let mem = memory(&mut random);
         let k = Some(Register::K0 + u32::from(reg & 7));
+        let signs = Vector::unary(f::SIGNS_MASK_8, Format::F32, Length::B32, reg & 7, Place::Reg(source));
+        let (i, text) = decoded(signs);
+        assert_eq!(i.mnemonic(), Mnemonic::Vpmovb2m, "{text}");
+        check_operands(&i, &[k, Some(vector_name(source, Length::B32))], &text);
         for (format, names) in [(Format::F32, [Mnemonic::Kmovw; 2]), (Format::F64, [Mnemonic::Kmovq; 2])] {
             let load = Vector::unary(f::MASK_LOAD, format, Length::B16, reg & 7, Place::Mem(mem));
             let (i, text) = decoded(load);

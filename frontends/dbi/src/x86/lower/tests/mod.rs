@@ -6,9 +6,9 @@ mod cells;
 mod check;
 mod image;
 mod native;
-mod operands;
+pub(in crate::x86) mod operands;
 mod oracle;
-mod rng;
+pub(in crate::x86) mod rng;
 mod tricks;
 
 use check::Checker;

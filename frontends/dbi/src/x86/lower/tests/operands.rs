@@ -6,7 +6,7 @@ use iced_x86::{
 };
 
 /// Tells whether `code` can be run on random operands and goes on to the next instruction.
-pub(super) fn can_run(code: Code) -> bool {
+pub(in crate::x86) fn can_run(code: Code) -> bool {
     let info = code.op_code();
     let mut insn = Instruction::new();
     insn.set_code(code);
@@ -76,7 +76,7 @@ fn present(feature: CpuidFeature) -> bool {
 }
 
 /// `code` with random operands; memory operands begin at `[rbx]`, or at the absolute address `memory`.
-pub(super) fn random(code: Code, memory: u64, rng: &mut Rng) -> Option<Instruction> {
+pub(in crate::x86) fn random(code: Code, memory: u64, rng: &mut Rng) -> Option<Instruction> {
     let info = code.op_code();
     let mut insn = Instruction::new();
     insn.set_code(code);

@@ -1,6 +1,6 @@
 //! Random numbers: SplitMix64 (Steele, Lea, Flood 2014).
 
-pub(super) struct Rng(pub(super) u64);
+pub(in crate::x86) struct Rng(pub(in crate::x86) u64);
 
 impl Rng {
     pub(super) fn next(&mut self) -> u64 {

@@ -3,7 +3,7 @@
 
 use super::super::check::record;
 use super::super::native::Machine;
-use super::Oracle;
+use super::{Binding, Oracle};
 use crate::runtime::{InlineCode, MirrorCells};
 use crate::x86::lower::Lowering;
 use crate::x86::rows;
@@ -55,6 +55,11 @@ impl Rule for Asked {
 }
 
 impl Oracle {
+    /// Tells whether the binding has code for instructions of this row that are watched no more, and for no others.
+    pub(super) fn is_watched_no_more(&self, row: Row) -> bool {
+        self.binding == Binding::Wide && row.is_watched(false)
+    }
+
     /// Answer to the questions that are asked beside `insn`; nothing if there are none.
     pub(super) fn is_asked(
         &mut self,
@@ -65,7 +70,12 @@ impl Oracle {
     ) -> Option<bool> {
         let policy = self.kind.policy();
         let asks = match rows::row(insn) {
-            Row::Arith(..) | Row::Unary(..) | Row::Fused(..) => policy.watch.is_some(),
+            Row::Arith(..)
+            | Row::Unary(..)
+            | Row::Fused(..)
+            | Row::FusedAlternating { .. }
+            | Row::AddSub(_)
+            | Row::Horizontal(..) => policy.watch.is_some(),
             Row::CompareFlags(_) | Row::Compare(..) => policy.comparisons,
             _ => false,
         };

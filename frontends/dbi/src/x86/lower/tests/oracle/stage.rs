@@ -106,7 +106,8 @@ impl Stage {
         };
         let mut mirror = Mirror::new(settings);
         // The first executions would be the engine's, all of them.
-        mirror.watch(START, Watched::Suspicious);
+        let wide = binding == Binding::Wide;
+        mirror.watch(START, if wide { Watched::Never } else { Watched::Suspicious });
         let emitter = Emitter::new(engine.frame, Some(mirror));
         Stage { engine, kind, binding, carrier, emitter, thread, learned: 0 }
     }
