@@ -203,17 +203,18 @@ impl Part {
     /// Lane `n` of what was appended in a record whose results begin with `number` and have shadows as `shadowed` says.
     #[inline(always)]
     pub fn lane(&self, bytes: &[u8], number: u64, shadowed: &Shadowed, n: usize) -> Appendix {
-        let mut has_others = false;
-        let operands = std::array::from_fn(|i| {
+        let (mut operands, mut has_others) = ([None; MAX_OPERANDS], false);
+        // One by one: an array that is made at once would be copied before the processor has stored it.
+        for (i, operand) in operands.iter_mut().enumerate() {
             if let Source::Results(first) = self.cells[i] {
                 let at = usize::from(first) + n;
-                return shadowed.has(at).then(|| Numbered::new(number + at as u64));
+                *operand = shadowed.has(at).then(|| Numbered::new(number + at as u64));
+                continue;
             }
             let cell = self.cell(bytes, i, n);
-            let shadow = numbers::of_double(cell);
-            has_others |= cell != 0 && shadow.is_none();
-            shadow
-        });
+            *operand = numbers::of_double(cell);
+            has_others |= cell != 0 && operand.is_none();
+        }
         Appendix { operands, floats: self.floats(bytes, n), has_others }
     }
 }

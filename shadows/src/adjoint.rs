@@ -19,6 +19,7 @@ mod backward;
 mod budget;
 mod cells;
 mod columns;
+mod distances;
 mod elsewhere;
 mod jacobian;
 mod loops;

@@ -120,6 +120,12 @@ impl<C: Copy + Default> Cells<C> {
         self.others.get(statement)
     }
 
+    /// The cell of a statement in no loop.
+    #[inline(always)]
+    pub(super) fn other_at(&mut self, statement: u64) -> &mut C {
+        self.others.at(statement)
+    }
+
     /// The cell of a statement.
     #[inline(always)]
     pub(super) fn at(&mut self, statement: u64) -> &mut C {

@@ -2,6 +2,7 @@
 //! comes to them in some iterations is added up before it goes to their cells. Knows nothing of where columns are kept.
 
 use super::cells::Cells;
+use super::distances::NOTHING;
 use super::loops::{Loop, Loops, Operand};
 use super::sweep::Flow;
 
@@ -33,6 +34,8 @@ impl Elsewhere {
     }
 }
 
+/// Fewest numbers that advance by a constant which are looked up at once.
+const FEWEST: usize = 4;
 /// Cells that are summed up beside each other.
 const WIDTH: usize = 8;
 
@@ -45,12 +48,7 @@ pub(super) fn hand_on<F: Flow>(
 ) {
     let operand = &loops.operands_of(head)[operand];
     if !operand.is_regular() {
-        for (n, from) in from.iter().enumerate().filter(|(_, from)| !F::is_nothing(from)) {
-            if let Some(number) = loops.number(head, operand, (start + n) as u64) {
-                F::merge(cells.at(number), from);
-            }
-        }
-        return;
+        return hand_on_irregular::<F>((loops, head, operand), start, from, cells);
     }
     let first = operand.regular_number(head, start as u64);
     if operand.step == 0 {
@@ -59,6 +57,50 @@ pub(super) fn hand_on<F: Flow>(
     cells.along(first, operand.step, from.len(), |some, to| {
         to.iter_mut().zip(&from[some]).for_each(|(to, from)| F::merge(to, from));
     });
+}
+
+/// Adds it to the cells of an operand whose numbers do not advance by a constant: many at a time where they do for a while.
+fn hand_on_irregular<F: Flow>(
+    (loops, head, operand): (&Loops, &Loop, &Operand),
+    start: usize,
+    from: &[F::Cell],
+    cells: &mut Cells<F::Cell>,
+) {
+    let distances = &loops.distances(head, operand).0[start..][..from.len()];
+    let mut n = 0;
+    while n < from.len() {
+        let number = loops.number(head, operand, (start + n) as u64);
+        let Some(first) = number.filter(|_| !F::is_nothing(&from[n])) else {
+            n += 1;
+            continue;
+        };
+        let (count, advance) = even(&distances[n..]);
+        match i32::try_from(i64::from(head.numbers) - i64::from(advance)) {
+            Ok(step) if count >= FEWEST => {
+                let from = &from[n..n + count];
+                cells.along(first, step, count, |some, to| {
+                    to.iter_mut().zip(&from[some]).for_each(|(to, from)| F::merge(to, from));
+                });
+                n += count;
+            }
+            _ => {
+                F::merge(cells.at(first), &from[n]);
+                n += 1;
+            }
+        }
+    }
+}
+
+/// Number of distances, from the first on, that advance by a constant, and that.
+fn even(distances: &[i32]) -> (usize, i32) {
+    let advance = |pair: &[i32]| {
+        pair.iter().all(|&distance| distance != NOTHING).then(|| pair[1].wrapping_sub(pair[0]))
+    };
+    let mut advances = distances.windows(2).map(advance);
+    match advances.next().flatten() {
+        None => (1, 0),
+        first @ Some(by) => (2 + advances.take_while(|&next| next == first).count(), by),
+    }
 }
 
 /// The sum of some cells.

@@ -7,12 +7,11 @@
 //! operands of the one before, and takes no more than a head and its columns. Knows nothing of what came before or comes after a loop.
 
 use super::columns::{Statement, Term};
+use super::distances::{NOTHING, Shared, share};
 use super::seen::{Seen, is_same};
 
 /// Step of an operand whose numbers do not advance by a constant.
 const IRREGULAR: i32 = i32::MIN;
-/// Distance in an iteration in which the operand has no shadow.
-pub(super) const NOTHING: i32 = i32::MIN;
 /// The loop's columns of partials are one after the other.
 const IN_ORDER: u64 = u64::MAX;
 /// Set in the place of a result if the partial derivative is not constant.
@@ -130,66 +129,12 @@ pub(super) struct Loops {
     pub(super) constants: Vec<f64>,
     /// Places in `partials` at which the columns of loops begin that have some of earlier ones.
     pub(super) starts: Vec<u64>,
+    /// The last element of each of the last loop's columns of partials.
+    ends: Vec<u64>,
     /// The loop whose operands those of the last loop are so far.
     like: Option<Loop>,
     /// Columns of partials so far.
     seen: Seen,
-}
-
-/// The loop's columns of distances, from `first` on and of `count` elements each: number of the one that was written last, and how much
-/// larger its own are. One that is another plus a constant is not kept.
-fn share_distances(distances: &mut Vec<i32>, first: u64, count: usize) -> Shared {
-    let start = distances.len() - count;
-    let (before, last) = distances[first as usize..].split_at(start - first as usize);
-    match last_like(before.chunks_exact(count), |column| larger_by(column, last)) {
-        Ok((column, larger)) => {
-            distances.truncate(start);
-            Shared { column: column as u32, larger }
-        }
-        Err(column) => Shared { column: column as u32, larger: 0 },
-    }
-}
-
-/// Number of the last of these columns of which `like` says how another is made of it, and that; otherwise the number of columns.
-#[inline(always)]
-fn last_like<'a, T: 'a, L>(
-    columns: impl DoubleEndedIterator<Item = &'a [T]> + ExactSizeIterator,
-    like: impl Fn(&[T]) -> Option<L>,
-) -> Result<(usize, L), usize> {
-    let number = columns.len();
-    let found = columns.enumerate().rev().find_map(|(n, column)| Some((n, like(column)?)));
-    found.ok_or(number)
-}
-
-/// Constant by which the distances of `other` are larger than those of `one`, if they are by one: operands of several statements are
-/// the same result, or parts of what lies beside each other.
-fn larger_by(one: &[i32], other: &[i32]) -> Option<i32> {
-    let mut pairs = one.iter().zip(other);
-    let (&a, &b) = pairs.clone().find(|(a, b)| **a != NOTHING || **b != NOTHING)?;
-    let constant = b.wrapping_sub(a);
-    let is_larger = |(&a, &b): (&i32, &i32)| match (a, b) {
-        (NOTHING, NOTHING) => true,
-        (NOTHING, _) | (_, NOTHING) => false,
-        _ => b.wrapping_sub(a) == constant,
-    };
-    (is_larger((one.last()?, other.last()?)) && pairs.all(is_larger)).then_some(constant)
-}
-
-/// Column of distances that an operand has, and what is to be added to each.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Shared {
-    column: u32,
-    larger: i32,
-}
-
-impl Shared {
-    fn word(self) -> u64 {
-        u64::from(self.column) | u64::from(self.larger as u32) << 32
-    }
-
-    fn of_word(word: u64) -> Shared {
-        Shared { column: word as u32, larger: (word >> 32) as i32 }
-    }
 }
 
 /// Numbers of an operand in the iterations of a loop.
@@ -216,6 +161,16 @@ impl Loops {
         Loops { partials, ..Loops::default() }
     }
 
+    /// Makes as much room as the loops of another chunk take, and some more: what grows is copied to fresh pages each time.
+    pub(super) fn make_room_for(&mut self, like: &Loops) {
+        let more = |len: usize| len + len / 8;
+        self.heads.reserve(more(like.heads.len()));
+        self.operands.reserve(more(like.operands.len()));
+        self.distances.reserve(more(like.distances.len()));
+        self.constants.reserve(more(like.constants.len()));
+        self.starts.reserve(more(like.starts.len()));
+    }
+
     /// Nothing is added any more.
     pub(super) fn complete(&mut self) {
         self.seen.forget();
@@ -228,6 +183,7 @@ impl Loops {
         let first = self.like.map_or(self.operands.len() as u32, |like| like.first);
         let (distances, partials) = (self.distances.len() as u64, self.partials.len() as u64);
         let (operands, starts) = (0, IN_ORDER);
+        self.ends.clear();
         self.heads.push(Loop {
             number,
             at,
@@ -258,9 +214,9 @@ impl Loops {
         fill(&mut self.partials);
         let partials = &self.partials[start..];
         let constant = partials[0];
-        let differences =
-            partials.iter().fold(0, |all, partial| all | (partial.to_bits() ^ constant.to_bits()));
-        let (result, partial) = if differences == 0 {
+        // Those that differ mostly do so from the start.
+        let is_constant = partials.iter().all(|partial| partial.to_bits() == constant.to_bits());
+        let (result, partial) = if is_constant {
             self.partials.truncate(start);
             (result as u32, self.constant(constant))
         } else {
@@ -270,7 +226,7 @@ impl Loops {
             Some(step) => Operand { result, step, back: head.number.wrapping_sub(numbers.first), partial },
             None => {
                 self.distances.extend(distances);
-                let back = share_distances(&mut self.distances, head.distances, count).word();
+                let back = share(&mut self.distances, head.distances, count).word();
                 Operand { result, step: IRREGULAR, back, partial }
             }
         };
@@ -283,21 +239,21 @@ impl Loops {
         let start = self.partials.len() - count;
         let head = self.heads.last_mut().expect("it was begun");
         let (before, last) = self.partials.split_at(start);
-        let like = |column: &[f64]| is_same(column, last).then_some(());
-        let same = match head.starts {
-            IN_ORDER => last_like(before[head.partials as usize..].chunks_exact(count), like),
-            starts => {
-                let column = |&start: &u64| &before[start as usize..][..count];
-                last_like(self.starts[starts as usize..].iter().map(column), like)
-            }
+        let end = last[count - 1].to_bits();
+        let is_like = |number: usize| {
+            let start = match head.starts {
+                IN_ORDER => head.partials as usize + number * count,
+                starts => self.starts[starts as usize + number] as usize,
+            };
+            is_same(&before[start..][..count], last)
         };
-        let number = match same {
-            Ok((number, ())) => {
-                self.partials.truncate(start);
-                return number as u64;
-            }
-            Err(number) => number,
-        };
+        let mut columns = self.ends.iter().enumerate().rev();
+        if let Some((number, _)) = columns.find(|&(number, other)| *other == end && is_like(number)) {
+            self.partials.truncate(start);
+            return number as u64;
+        }
+        let number = self.ends.len();
+        self.ends.push(end);
         let earlier = if count < Seen::FEWEST { None } else { self.seen.find(&self.partials, count) };
         if earlier.is_some() {
             self.partials.truncate(start);
@@ -386,11 +342,18 @@ impl Loops {
         if operand.is_regular() {
             return Some(operand.regular_number(head, n));
         }
-        let Shared { column, larger } = Shared::of_word(operand.back);
-        let at = head.distances + u64::from(column) * u64::from(head.iterations) + n;
-        let distance = Some(self.distances[at as usize]).filter(|distance| *distance != NOTHING)?;
+        let (distances, larger) = self.distances(head, operand);
+        let distance = Some(distances[n as usize]).filter(|distance| *distance != NOTHING)?;
         let first = head.number + n * u64::from(head.numbers);
         Some(first.wrapping_sub_signed(distance.wrapping_add(larger).into()))
+    }
+
+    /// The distances from an iteration's first number to an operand whose numbers do not advance by a constant, less what is to be
+    /// added to each.
+    #[inline(always)]
+    pub(super) fn distances(&self, head: &Loop, operand: &Operand) -> (&[i32], i32) {
+        let (count, Shared { column, larger }) = (head.iterations as usize, Shared::of_word(operand.back));
+        (&self.distances[head.distances as usize + column as usize * count..][..count], larger)
     }
 
     /// The partial derivatives by an operand, in all iterations of its loop or only in the first if they are the same.

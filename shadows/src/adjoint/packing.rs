@@ -11,13 +11,14 @@ mod period;
 mod words;
 
 use super::Active;
-use super::loops::{Loops, NOTHING, Numbers};
+use super::distances::NOTHING;
+use super::loops::{Loops, Numbers};
 use super::patterns::{Pattern, Place};
 use column::{Column, alike, column, distance, regular};
 use edge::edge;
 use hashbrown::HashMap;
 use partials::{Partials, Source};
-use shadowgrind_core::appended::{Kind, Operation, Part, Records, Source as Cells};
+use shadowgrind_core::appended::{HEAD, Kind, Operation, Part, Records, Source as Cells};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::numbers::{self, SINGLES};
 use shadowgrind_core::ops::{MAX_OPERANDS, Op, OperandFactor, Reads};
@@ -25,6 +26,9 @@ use words::Words;
 
 #[cfg(test)]
 mod tests;
+
+/// Number of loops in a row without an edge after which no more are expected.
+const EXPECTED_EDGES: u32 = 16;
 
 /// Operands of one lane of a part of a record, in all iterations.
 #[derive(Clone, Debug, Default)]
@@ -36,7 +40,6 @@ struct Lane {
     cells: [u64; MAX_OPERANDS],
     numbers: [Numbers; MAX_OPERANDS],
     partials: [Partials; MAX_OPERANDS],
-    factors: [Option<OperandFactor>; MAX_OPERANDS],
 }
 
 /// Partial derivatives of an operation, by operand.
@@ -57,10 +60,18 @@ pub(super) struct Packer {
     shadowed: Vec<bool>,
     /// Partials of operations that choose between their operands.
     partials: Vec<f64>,
+    /// Cells of an operand.
+    cells: Vec<u64>,
+    /// Number of loops in a row without an edge until no more are looked for before all else.
+    expected_edges: u32,
+    /// True if it is known that the iterations have no edge.
+    has_no_edge: bool,
     /// Partials by operation.
     rows: Vec<Option<Partly>>,
     /// Periods that were found last, by the kind of the first record.
     periods: HashMap<usize, usize>,
+    /// Number of loops in a row that were found to have none.
+    without_period: HashMap<usize, u64>,
 }
 
 /// Iterations of a pattern, one after the other from the start of the records.
@@ -87,6 +98,15 @@ impl<'a> Iterations<'a> {
     fn part(&self, found: &Lane) -> (&Place, &'a Part) {
         let place = &self.pattern.places[found.place];
         (place, &self.kind(place).parts[found.part])
+    }
+
+    /// Offsets, in one, of the words that are cells.
+    fn cell_words(&self) -> impl Iterator<Item = usize> {
+        self.pattern.places.iter().flat_map(|place| {
+            let kind = self.kind(place);
+            let cells = usize::from(HEAD)..kind.bytes - kind.float_bytes;
+            cells.step_by(size_of::<u64>()).map(|at| place.at + at)
+        })
     }
 
     /// Bytes of the floats in the records of one.
@@ -119,7 +139,10 @@ impl Packer {
     pub(super) fn look_at(&mut self, iterations: &Iterations<'_>) -> Result<(), usize> {
         self.lanes.clear();
         self.partials.clear();
-        if let Some(after) = edge(iterations) {
+        self.has_no_edge = false;
+        if self.expected_edges > 0
+            && let Some(after) = self.edge(iterations)
+        {
             return Err(after);
         }
         self.words.look_at(iterations.records.bytes, iterations.pattern.bytes, iterations.count);
@@ -139,6 +162,17 @@ impl Packer {
         Ok(())
     }
 
+    /// Number of iterations after which the loop is to be cut at an edge.
+    fn edge(&mut self, iterations: &Iterations<'_>) -> Option<usize> {
+        if self.has_no_edge {
+            return None;
+        }
+        let found = edge(iterations);
+        self.has_no_edge = found.is_none();
+        self.expected_edges = found.map_or(self.expected_edges.saturating_sub(1), |_| EXPECTED_EDGES);
+        found
+    }
+
     /// Finds out about a lane of a part of the record at a place. The number of iterations that are alike.
     #[inline(always)]
     fn lane(
@@ -147,25 +181,15 @@ impl Packer {
         (place, part): (&Place, &Part),
         mut found: Lane,
     ) -> usize {
-        let mut columns = [Column::default(); MAX_OPERANDS];
-        let operands = (0..MAX_OPERANDS).filter(|&i| part.cells[i] != Cells::Absent);
-        for i in operands.clone() {
-            columns[i] = match part.cells[i] {
-                Cells::Results(first) => {
-                    let at = place.number + usize::from(first) + found.lane;
-                    self.own_column(iterations, at)
+        for i in (0..MAX_OPERANDS).filter(|&i| part.cells[i] != Cells::Absent) {
+            let Some((cell, numbers)) = self.regular(iterations, (place, part, found.lane), i) else {
+                let same = self.irregular(iterations, (place, part), &mut found);
+                if same < iterations.count {
+                    return same;
                 }
-                _ => self.column(iterations, (place, part, found.lane), i),
+                break;
             };
-            (found.cells[i], found.numbers[i]) = (columns[i].cell, columns[i].numbers);
-        }
-        if operands.clone().any(|i| columns[i].alike < iterations.count) {
-            let may_lack = self.partly(part.operation.op).reads.map(|reads| reads.is_some());
-            let alike = alike(&columns, may_lack);
-            let same = operands.map(|i| alike[i]).min().unwrap_or(iterations.count);
-            if same < iterations.count {
-                return same;
-            }
+            (found.cells[i], found.numbers[i]) = (cell, numbers);
         }
         if found.cells == [0; MAX_OPERANDS] {
             return iterations.count;
@@ -178,20 +202,59 @@ impl Packer {
         same
     }
 
-    /// The cells of an operand that is result `at` of the same iteration.
+    /// The first cell of an operand and its numbers, if it is known that they advance by a constant.
     #[inline(always)]
-    fn own_column(&self, iterations: &Iterations<'_>, at: usize) -> Column {
+    fn regular(
+        &self,
+        iterations: &Iterations<'_>,
+        (place, part, lane): (&Place, &Part, usize),
+        i: usize,
+    ) -> Option<(u64, Numbers)> {
         let Iterations { ref records, pattern, count } = *iterations;
-        if !self.shadowed[at] {
-            return Column::uniform(0, Numbers { first: 0, step: Some(0) }, count);
-        }
-        let first = records.number + at as u64;
-        match i32::try_from(pattern.numbers) {
-            Ok(step) => {
-                Column::uniform(numbers::double_cell(first), Numbers { first, step: Some(step) }, count)
+        let offset = match part.cells[i] {
+            Cells::Absent => return None,
+            Cells::Cells(offset) => usize::from(offset),
+            // A result of the same iteration.
+            Cells::Results(first) => {
+                let at = place.number + usize::from(first) + lane;
+                if !self.shadowed[at] {
+                    return Some((0, Numbers { first: 0, step: Some(0) }));
+                }
+                let (first, step) = (records.number + at as u64, i32::try_from(pattern.numbers).ok()?);
+                return Some((numbers::double_cell(first), Numbers { first, step: Some(step) }));
             }
-            Err(_) => Column::default(),
+        };
+        let first = part.cell(&records.bytes[place.at..], i, lane);
+        let format = part.operation.from;
+        let at = place.at + offset + lane * format.bytes();
+        let step = match format {
+            Format::F64 => self.words.step(at),
+            Format::F32 => self.words.step_of_half(at, word(&records.bytes[at & !7..]), count),
+            _ => None,
+        };
+        let numbers = regular(first, step?, count)?;
+        let has_room = format != Format::F32 || numbers.last(count) < SINGLES;
+        has_room.then_some((first, numbers))
+    }
+
+    /// Finds out about the cells of a lane of which not all are known to advance by constants. The number of iterations that are
+    /// alike.
+    #[inline(never)]
+    fn irregular(
+        &mut self,
+        iterations: &Iterations<'_>,
+        (place, part): (&Place, &Part),
+        found: &mut Lane,
+    ) -> usize {
+        let mut columns = [Column::default(); MAX_OPERANDS];
+        let operands = (0..MAX_OPERANDS).filter(|&i| part.cells[i] != Cells::Absent);
+        for i in operands.clone() {
+            columns[i] = self.column(iterations, (place, part, found.lane), i);
+            (found.cells[i], found.numbers[i]) = (columns[i].cell, columns[i].numbers);
         }
+        let may_lack = self.partly(part.operation.op).reads.map(|reads| reads.is_some());
+        let alike = alike(&columns, may_lack);
+        operands.map(|i| alike[i]).min().unwrap_or(iterations.count)
     }
 
     /// Tells whether the numbers of all operands that were looked at advance by constants.
@@ -210,30 +273,28 @@ impl Packer {
     /// The cells of an operand in all iterations.
     #[inline(always)]
     fn column(
-        &self,
+        &mut self,
         iterations: &Iterations<'_>,
         (place, part, lane): (&Place, &Part, usize),
         i: usize,
     ) -> Column {
-        let first = part.cell(&iterations.records.bytes[place.at..], i, lane);
-        let format = part.operation.from;
-        let Cells::Cells(offset) = part.cells[i] else { return Column::default() };
-        let at = place.at + usize::from(offset) + lane * format.bytes();
-        let step = match format {
-            Format::F64 => self.words.step(at),
-            Format::F32 => {
-                let word = word(&iterations.records.bytes[at & !7..]);
-                self.words.step_of_half(at, word, iterations.count)
-            }
-            _ => None,
-        };
-        let numbers = step.and_then(|step| regular(first, step, iterations.count));
-        let has_room = |numbers: &Numbers| format != Format::F32 || numbers.last(iterations.count) < SINGLES;
-        if let Some(numbers) = numbers.filter(has_room) {
-            return Column::uniform(first, numbers, iterations.count);
+        if let Some((cell, numbers)) = self.regular(iterations, (place, part, lane), i) {
+            return Column::uniform(cell, numbers, iterations.count);
         }
-        let firsts = (iterations.records.number, iterations.pattern.numbers as u64);
-        column(iterations.rows(place.at).map(|row| part.cell(row, i, lane)), firsts)
+        let Cells::Cells(offset) = part.cells[i] else { return Column::default() };
+        if let Some(after) = self.edge(iterations) {
+            let first = part.cell(&iterations.records.bytes[place.at..], i, lane);
+            return Column::uniform(first, Numbers { first: 0, step: None }, after);
+        }
+        self.cells.clear();
+        match part.operation.from {
+            Format::F64 => {
+                let at = place.at + usize::from(offset) + lane * Format::F64.bytes();
+                self.cells.extend(iterations.rows(at).map(word));
+            }
+            _ => self.cells.extend(iterations.rows(place.at).map(|row| part.cell(row, i, lane))),
+        }
+        column(&self.cells, (iterations.records.number, iterations.pattern.numbers as u64))
     }
 
     /// Packs the iterations that were looked at into a loop that has been begun. The number of its statements.
@@ -245,6 +306,7 @@ impl Packer {
             let result = place.number + usize::from(part.number) + found.lane;
             let first = iterations.records.number;
             let mut is_statement = false;
+            let factors = self.rows[part.operation.op as usize].map(|partly| partly.factors);
             for (i, partials) in found.partials.iter().enumerate() {
                 let fill = |into: &mut Vec<f64>| {
                     let start = into.len();
@@ -253,7 +315,11 @@ impl Packer {
                         Partials::Found(range) => into.extend_from_slice(&self.partials[range.clone()]),
                         Partials::First(count) => {
                             let rows = iterations.rows(place.at).take(*count);
-                            Source { part, lane: found.lane, rows }.fill(i, found.factors[i], into);
+                            Source { part, lane: found.lane, rows }.fill(
+                                i,
+                                factors.and_then(|all| all[i]),
+                                into,
+                            );
                         }
                     }
                     scale(found.cells[i], &mut into[start..]);
@@ -278,8 +344,7 @@ impl Packer {
         let rows = iterations.rows(place.at);
         let Operation { op, from, to, .. } = part.operation;
         let active = found.cells.map(|cell| cell != 0);
-        let Partly { reads, factors } = self.partly(op);
-        found.factors = factors;
+        let reads = self.partly(op).reads;
         let at = |offset: u16, format: Format| place.at + usize::from(offset) + found.lane * format.bytes();
         let stays = |reads: Reads| {
             let x = |i: usize| !reads.operand(i) || self.words.stays(at(part.x[i], from));
@@ -323,4 +388,10 @@ fn scale(cell: u64, partials: &mut [f64]) {
 #[inline(always)]
 fn word(bytes: &[u8]) -> u64 {
     bytes.first_chunk().map_or(0, |&word| u64::from_le_bytes(word))
+}
+
+/// The half of a word that bytes begin with.
+#[inline(always)]
+fn half(bytes: &[u8]) -> u32 {
+    bytes.first_chunk().map_or(0, |&half| u32::from_le_bytes(half))
 }

@@ -1,7 +1,7 @@
 //! A cell for each statement of a tape, in pages that exist only while something is in them.
 
-/// Cells per page.
-const PAGE: usize = 4096;
+/// Cells per page: few, since a page is cleared whole for a few statements between two loops.
+const PAGE: usize = 512;
 
 /// Cells of type `C`, one for each statement of a tape.
 #[derive(Debug)]

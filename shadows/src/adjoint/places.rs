@@ -2,6 +2,7 @@
 //!
 //! Knows nothing of partial derivatives, nor of what is added where.
 
+use super::distances::NOTHING;
 use super::loops::{Loop, Loops, Operand};
 use std::ops::RangeInclusive;
 
@@ -59,5 +60,9 @@ pub(super) fn is_never_own(loops: &Loops, head: &Loop, operand: &Operand) -> boo
         let ends = [0, count - 1].map(|n| operand.regular_number(head, n));
         return ends.iter().all(|end| *end < own.start) || ends.iter().all(|end| *end >= own.end);
     }
-    (0..count).all(|n| loops.number(head, operand, n).is_none_or(|number| !own.contains(&number)))
+    let (distances, larger) = loops.distances(head, operand);
+    let firsts = (own.start..).step_by(numbers as usize);
+    firsts.zip(distances).all(|(first, &distance)| {
+        distance == NOTHING || !own.contains(&first.wrapping_sub_signed(distance.wrapping_add(larger).into()))
+    })
 }

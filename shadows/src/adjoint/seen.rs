@@ -3,22 +3,24 @@
 //!
 //! Knows where columns were seen, by some of their elements, and nothing of loops.
 
-use hashbrown::HashMap;
-use hashbrown::hash_map::Entry;
-
 /// Elements by which a column is looked up.
 const SAMPLES: usize = 8;
 
 /// Columns after which no more are looked for, if none of them has come again.
 const MOST_IN_VAIN: usize = 2048;
 
+/// Bits of the places for columns.
+const PLACE_BITS: u32 = 14;
+
 /// Columns that were seen.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     /// True if one has come again.
     is_of_use: bool,
-    /// Start of the last column with some elements, by their hash.
-    starts: HashMap<u64, u64>,
+    /// Number of those that have not.
+    in_vain: usize,
+    /// One more than the start of the last column at each place, which the hash of some elements says; 0 if there is none.
+    starts: Vec<u32>,
 }
 
 impl Seen {
@@ -27,24 +29,22 @@ impl Seen {
 
     /// Start of an earlier column that has the same elements as the last `count` of `all`; otherwise these are noted, to be found.
     pub(super) fn find(&mut self, all: &[f64], count: usize) -> Option<usize> {
-        if !self.is_of_use && self.starts.len() >= MOST_IN_VAIN {
+        if !self.is_of_use && self.in_vain >= MOST_IN_VAIN {
             return None;
         }
-        let (before, last) = all.split_at(all.len() - count);
-        match self.starts.entry(key(last)) {
-            Entry::Occupied(mut found) => {
-                let start = *found.get() as usize;
-                let column = before.get(start..start + count);
-                if column.is_some_and(|column| is_same(column, last)) {
-                    self.is_of_use = true;
-                    return Some(start);
-                }
-                found.insert(before.len() as u64);
-            }
-            Entry::Vacant(place) => {
-                place.insert(before.len() as u64);
-            }
+        if self.starts.is_empty() {
+            self.starts.resize(1 << PLACE_BITS, 0);
         }
+        let (before, last) = all.split_at(all.len() - count);
+        let place = &mut self.starts[(key(last) >> (u64::BITS - PLACE_BITS)) as usize];
+        let start = place.checked_sub(1).map(|start| start as usize);
+        let column = start.and_then(|start| before.get(start..start + count));
+        if column.is_some_and(|column| is_same(column, last)) {
+            self.is_of_use = true;
+            return start;
+        }
+        self.in_vain += 1;
+        *place = u32::try_from(before.len() + 1).unwrap_or(0);
         None
     }
 
@@ -68,8 +68,8 @@ fn key(column: &[f64]) -> u64 {
     // 2^64 divided by the golden ratio.
     const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
     let last = column.len() - 1;
-    let mix = |hash: u64, bits: u64| (hash.rotate_left(5) ^ bits).wrapping_mul(MULTIPLIER);
-    (0..SAMPLES).fold(column.len() as u64, |hash, n| mix(hash, column[last * n / (SAMPLES - 1)].to_bits()))
+    let sample = |n: usize| column[last * n / (SAMPLES - 1)].to_bits().rotate_left(7 * n as u32);
+    (0..SAMPLES).fold(column.len() as u64, |hash, n| hash ^ sample(n)).wrapping_mul(MULTIPLIER)
 }
 
 #[cfg(test)]

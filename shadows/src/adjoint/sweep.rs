@@ -205,7 +205,13 @@ pub(super) fn backward<F: Flow>(
                             }
                             each(Passed { statement, is_input: terms.is_empty(), columns, at }, &cell);
                             for term in terms {
-                                F::add(cells.at(term.statement), term.partial, &cell);
+                                // What comes after the start of a run and before one of its statements is in no loop.
+                                let to = if term.statement >= run.number && term.statement < statement {
+                                    cells.other_at(term.statement)
+                                } else {
+                                    cells.at(term.statement)
+                                };
+                                F::add(to, term.partial, &cell);
                             }
                         })
                     }

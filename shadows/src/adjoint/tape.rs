@@ -208,6 +208,7 @@ impl Tape {
             self.kept += bytes;
             self.count(bytes);
             let mut full = std::mem::replace(&mut self.open, Columns::new(self.chunk));
+            self.open.loops.make_room_for(&full.loops);
             full.loops.complete();
             self.full.push(Chunk::Memory(Box::new(full)));
             return true;

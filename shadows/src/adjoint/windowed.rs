@@ -2,8 +2,8 @@
 //! cannot be passed abreast.
 //!
 //! Some iterations are evaluated together in a *window*: a row of cells for each of them, and for those after that their results
-//! are used in. A row has a cell for each result of its iteration, and one for each operand elsewhere, whose cells are added to
-//! that operand when all rows have been passed. What comes to a cell is gathered from the cells of a few rows that lie in a near cache.
+//! are used in. A row has a cell for each result of its iteration that is not the same as another, and one for each operand elsewhere,
+//! whose cells are added to that operand when all rows have been passed. What comes to a cell is gathered from the cells of a few rows that lie in a near cache.
 //!
 //! As in evaluation [abreast](super::abreast), products are added up without a look at what the factors are, and once more with care
 //! where something comes out that is not finite.
@@ -21,6 +21,8 @@ const FEWEST: usize = 4;
 const MOST_BYTES: usize = 1 << 17;
 /// Most bytes of partial derivatives that are read in advance.
 const MOST_FETCHED: usize = 1 << 18;
+/// Columns of partial derivatives among which one that is the same is looked for.
+const RECENT: usize = 8;
 /// Floats in a line of a cache.
 const LINE: usize = 8;
 
@@ -36,10 +38,11 @@ struct Term {
     is_same: bool,
 }
 
-/// Sum of terms that is the cell at a place in each row.
+/// Sum of terms that is a cell of each row: the first sum the first cell, and so on.
 #[derive(Clone, Copy, Debug)]
 struct Sum {
-    to: u32,
+    /// Place among the results of the loop; beyond those for an operand elsewhere.
+    of: u32,
     /// The place after its last term, the first of which comes after those of the sum before.
     end: u32,
     /// True if something may have come to it from elsewhere, or if it has no term.
@@ -56,8 +59,6 @@ pub(super) struct Plan {
     /// Sums of a row in order.
     sums: Vec<Sum>,
     terms: Vec<Term>,
-    /// Partial derivatives of a row.
-    width: usize,
     /// For each term the place of the cell that it comes from, from the start of the row that it goes to.
     from: Vec<u32>,
     /// Terms that go back, and the places of the results that they go to.
@@ -86,10 +87,10 @@ impl Plan {
             gathered.resize(gathered.len().max(to + 1), Vec::new());
             gathered[to].push(Term { from: operands[n].place(), before, operand: n, is_same });
         }
-        plan.stride = gathered.len();
-        // Place of the cell that is that of each.
-        let mut same: Vec<usize> = (0..plan.stride).collect();
-        for to in (0..numbers).rev().chain(numbers..plan.stride) {
+        // Place of the result or operand whose cell is that of each.
+        let mut same: Vec<usize> = (0..gathered.len()).collect();
+        let mut cells = vec![0; gathered.len()];
+        for to in (0..numbers).rev().chain(numbers..gathered.len()) {
             let terms = &mut gathered[to];
             terms.iter_mut().for_each(|term| term.from = same[term.from]);
             let is_far = |place: &Place| matches!(*place, Place::Own { place, before } if place == to && before >= MOST);
@@ -100,40 +101,63 @@ impl Plan {
                 _ => {
                     plan.terms.extend(&*terms);
                     let (end, is_input) = (plan.terms.len() as u32, is_input || terms.is_empty());
-                    plan.sums.push(Sum { to: to as u32, end, is_input });
+                    cells[to] = plan.sums.len();
+                    plan.sums.push(Sum { of: to as u32, end, is_input });
                 }
             }
         }
-        plan.columns.extend(&same[numbers..]);
+        plan.stride = plan.sums.len();
+        let cell = |place: usize| cells[same[place]];
+        plan.columns.extend((numbers..gathered.len()).map(cell));
         let own = gathered[..numbers].iter().enumerate();
         plan.reaching.extend(own.flat_map(|(place, terms)| terms.iter().map(move |term| (place, *term))));
         plan.reaching.retain(|(_, term)| term.before > 0);
         // A result from which something goes to an earlier one has come to its place only now.
-        plan.terms.iter_mut().for_each(|term| term.from = same[term.from]);
-        plan.reaching.iter_mut().for_each(|(_, term)| term.from = same[term.from]);
+        plan.terms.iter_mut().for_each(|term| term.from = cell(term.from));
+        plan.reaching.iter_mut().for_each(|(_, term)| term.from = cell(term.from));
         let place = |term: &Term| (term.before * plan.stride + term.from) as u32;
         plan.from.extend(plan.terms.iter().map(place));
-        // An odd number of a cache's lines: otherwise few of its places are used by a column.
-        plan.width = LINE * (plan.terms.len().div_ceil(LINE) | 1);
         plan.operands.extend(plan.terms.iter().map(|term| term.operand));
         plan.operands.sort_unstable();
         plan
     }
 }
 
+/// Partial derivatives of a term: in each row at a place of its own, or the same for all rows, before these.
+#[derive(Clone, Copy, Debug)]
+struct Partials {
+    at: u32,
+    /// All bits set if each row has its own.
+    varies: u32,
+}
+
+/// Column of partial derivatives: an operand that they are by, and the number of iterations that they are further on.
+#[derive(Clone, Copy, Debug)]
+struct Column {
+    operand: usize,
+    before: usize,
+}
+
 /// Cells of some iterations.
 pub(super) struct Window<F: Flow> {
     /// Rows of the iterations that are evaluated, then those of as many as are reached back from.
     cells: Vec<F::Cell>,
-    /// The partial derivatives of terms, in a row for each iteration.
+    /// The partial derivatives that are the same for all iterations, then a row for each iteration.
     partials: Vec<f64>,
+    /// Places of those of each term.
+    places: Vec<Partials>,
+    /// Columns of partial derivatives, by their place in a row.
+    columns: Vec<Column>,
+    /// Length of a row of partial derivatives.
+    width: usize,
     /// Cells of a column.
     column: Vec<F::Cell>,
 }
 
 impl<F: Flow> Window<F> {
     pub(super) fn new() -> Self {
-        Window { cells: Vec::new(), partials: Vec::new(), column: Vec::new() }
+        let (cells, partials, column) = (Vec::new(), Vec::new(), Vec::new());
+        Window { cells, partials, places: Vec::new(), columns: Vec::new(), width: 0, column }
     }
 
     /// Evaluates a loop by its plan. It has number `of` among the loops of `cells`.
@@ -145,11 +169,13 @@ impl<F: Flow> Window<F> {
         cells: &mut Cells<F::Cell>,
     ) {
         let (count, stride) = (head.iterations as usize, plan.stride);
-        let bytes = size_of::<F::Cell>() * stride + size_of::<f64>() * plan.width;
-        let most = (MOST_BYTES / bytes).clamp(FEWEST, MOST).min(count);
-        self.cells.clear();
-        self.cells.resize((most + plan.back) * stride, F::Cell::default());
-        self.partials.resize(self.partials.len().max(most * plan.width), 0.0);
+        self.place_partials(plan, (loops, head));
+        let bytes = size_of::<F::Cell>() * stride + size_of::<f64>() * self.width;
+        let most = (MOST_BYTES / bytes.max(1)).clamp(FEWEST, MOST).min(count);
+        let len = (most + plan.back) * stride;
+        self.cells.resize(self.cells.len().max(len), F::Cell::default());
+        let len = self.row(plan, most);
+        self.partials.resize(self.partials.len().max(len), 0.0);
         if count * plan.terms.len() * size_of::<f64>() <= MOST_FETCHED {
             let operands = plan.operands.iter().map(|n| &loops.operands_of(head)[*n]);
             operands.for_each(|operand| fetch(loops.partials(head, operand)));
@@ -160,6 +186,8 @@ impl<F: Flow> Window<F> {
             let after = some.len() * stride;
             if end < count {
                 self.cells.copy_within(..plan.back * stride, after);
+            } else {
+                self.clear_after(plan, after);
             }
             end = some.start;
             self.read(plan, (of, &some), cells);
@@ -174,33 +202,70 @@ impl<F: Flow> Window<F> {
         self.write_before(plan, (loops, head), cells);
     }
 
+    /// Makes the cells empty that terms reach beyond the last iteration, whose row ends there.
+    fn clear_after(&mut self, plan: &Plan, end: usize) {
+        for (_, term) in &plan.reaching {
+            let cells = self.cells[end + term.from..].iter_mut().step_by(plan.stride);
+            cells.take(term.before).for_each(|cell| *cell = F::Cell::default());
+        }
+    }
+
     /// Reads what has come to the results of these iterations from elsewhere.
     fn read(&mut self, plan: &Plan, (of, some): (usize, &Range<usize>), cells: &Cells<F::Cell>) {
-        for sum in plan.sums.iter().filter(|sum| sum.is_input) {
-            let to = self.cells[sum.to as usize..].iter_mut().step_by(plan.stride).take(some.len());
-            match cells.column_at(of, sum.to as usize) {
+        for (to, sum) in plan.sums.iter().enumerate().filter(|(_, sum)| sum.is_input) {
+            let to = self.cells[to..].iter_mut().step_by(plan.stride).take(some.len());
+            match cells.column_at(of, sum.of as usize) {
                 Some(column) => to.zip(&column[some.clone()]).for_each(|(to, cell)| *to = *cell),
                 None => to.for_each(|to| *to = F::Cell::default()),
             }
         }
     }
 
+    /// Finds places for the partial derivatives of a loop, and puts those that do not change there.
+    fn place_partials(&mut self, plan: &Plan, (loops, head): (&Loops, &Loop)) {
+        let operands = loops.operands_of(head);
+        let partials = |operand: usize| loops.partials(head, &operands[operand]);
+        self.places.clear();
+        self.columns.clear();
+        self.partials.resize(self.partials.len().max(plan.terms.len()), 0.0);
+        for (n, &Term { operand, before, .. }) in plan.terms.iter().enumerate() {
+            if let [partial] = *partials(operand) {
+                self.partials[n] = partial;
+                self.places.push(Partials { at: n as u32, varies: 0 });
+                continue;
+            }
+            // Those that are the same column are mostly near each other.
+            let same = |column: &&Column| {
+                column.before == before
+                    && std::ptr::eq(partials(column.operand).as_ptr(), partials(operand).as_ptr())
+            };
+            let recent = self.columns.len().saturating_sub(RECENT);
+            let found = self.columns[recent..].iter().position(|column| same(&column));
+            let at = found.map_or(self.columns.len(), |found| recent + found);
+            if found.is_none() {
+                self.columns.push(Column { operand, before });
+            }
+            self.places.push(Partials { at: (self.row(plan, 0) + at) as u32, varies: u32::MAX });
+        }
+        // An odd number of a cache's lines: otherwise few of its places are used by a column.
+        self.width = LINE * (self.columns.len().div_ceil(LINE) | 1);
+    }
+
+    /// Place of the partial derivatives of an iteration.
+    fn row(&self, plan: &Plan, n: usize) -> usize {
+        plan.terms.len().next_multiple_of(LINE) + n * self.width
+    }
+
     /// Copies partial derivatives to rows, since their columns are too many streams to be read at once.
     fn copy_partials(&mut self, plan: &Plan, (loops, head): (&Loops, &Loop), some: &Range<usize>) {
-        let operands = loops.operands_of(head);
-        for (at, term) in plan.terms.iter().enumerate() {
-            let to = self.partials[at..].iter_mut().step_by(plan.width).take(some.len());
-            match loops.partials(head, &operands[term.operand]) {
-                // Those are there if the last window of the loop was.
-                [partial] if some.end == head.iterations as usize => to.for_each(|to| *to = *partial),
-                [_] => (),
-                partials => {
-                    let own = some.start + term.before..(some.end + term.before).min(partials.len());
-                    // Beyond the last iteration is nothing that they could be multiplied with.
-                    let own = partials.get(own).unwrap_or_default();
-                    to.zip(own).for_each(|(to, partial)| *to = *partial);
-                }
-            }
+        let (operands, start) = (loops.operands_of(head), self.row(plan, 0));
+        for (at, column) in self.columns.iter().enumerate() {
+            let to = self.partials[start + at..].iter_mut().step_by(self.width).take(some.len());
+            let partials = loops.partials(head, &operands[column.operand]);
+            let own = some.start + column.before..(some.end + column.before).min(partials.len());
+            // Beyond the last iteration is nothing that they could be multiplied with.
+            let own = partials.get(own).unwrap_or_default();
+            to.zip(own).for_each(|(to, partial)| *to = *partial);
         }
     }
 
@@ -209,20 +274,19 @@ impl<F: Flow> Window<F> {
         for n in (0..count).rev() {
             // A row, and those after it.
             let rows = &mut self.cells[n * plan.stride..];
-            let partials = &self.partials[n * plan.width..][..plan.terms.len()];
+            let row = (n * self.width) as u32;
             let mut start = 0;
-            for &Sum { to, end, is_input } in &plan.sums {
+            for (to, &Sum { end, is_input, .. }) in plan.sums.iter().enumerate() {
                 let these = start as usize..end as usize;
-                let mut those = plan.from[these.clone()].iter().zip(&partials[these]);
-                let term =
-                    |(from, partial): (&u32, &f64)| product::<F, CAREFUL>(*partial, &rows[*from as usize]);
-                let mut cell = if is_input {
-                    rows[to as usize]
-                } else {
-                    those.next().map_or_else(F::Cell::default, term)
+                let mut those = plan.from[these.clone()].iter().zip(&self.places[these]);
+                let term = |(from, partials): (&u32, &Partials)| {
+                    let partial = self.partials[(partials.at + (row & partials.varies)) as usize];
+                    product::<F, CAREFUL>(partial, &rows[*from as usize])
                 };
+                let mut cell =
+                    if is_input { rows[to] } else { those.next().map_or_else(F::Cell::default, term) };
                 those.for_each(|those| F::merge(&mut cell, &term(those)));
-                rows[to as usize] = cell;
+                rows[to] = cell;
                 start = end;
             }
         }

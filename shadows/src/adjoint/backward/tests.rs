@@ -3,7 +3,8 @@
 
 use super::super::cells::Extent;
 use super::super::columns::Columns;
-use super::super::loops::{NOTHING, Numbers as Those};
+use super::super::distances::NOTHING;
+use super::super::loops::Numbers as Those;
 use super::super::sweep::Numbers;
 use super::super::sweep::tests::Words;
 use super::*;

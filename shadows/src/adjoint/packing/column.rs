@@ -1,6 +1,7 @@
 //! Cells of an operand in all iterations: whether their numbers advance by a constant, and how many of them are alike.
 
-use super::super::loops::{NOTHING, Numbers};
+use super::super::distances::NOTHING;
+use super::super::loops::Numbers;
 use shadowgrind_core::numbers;
 use shadowgrind_core::ops::MAX_OPERANDS;
 
@@ -67,24 +68,25 @@ pub(super) fn alike(
 
 /// The column of these cells. `firsts` are the first iteration's first number and what it advances by.
 #[inline(always)]
-pub(super) fn column(cells: impl Iterator<Item = u64> + Clone, firsts: (u64, u64)) -> Column {
-    let first = cells.clone().next().expect("there is an iteration");
-    let (step, count) = match progress(cells.clone()) {
+pub(super) fn column(cells: &[u64], firsts: (u64, u64)) -> Column {
+    let (first, count) = (cells[0], cells.len());
+    match progress(cells) {
         Progress::Cut(after) => {
             return Column::uniform(first, Numbers { first: 0, step: None }, after);
         }
-        Progress::Regular { step, count } => (Some(step), count),
-        Progress::Irregular { count } => (None, count),
-    };
-    if let Some(numbers) = step.and_then(|step| regular(first, step, count)) {
-        return Column::uniform(first, numbers, count);
+        Progress::Regular { step } => {
+            if let Some(numbers) = regular(first, step, count) {
+                return Column::uniform(first, numbers, count);
+            }
+        }
+        Progress::Irregular => (),
     }
     let (number, advance) = firsts;
-    let cell = cells.clone().find(|&cell| cell != 0).unwrap_or(0);
+    let cell = cells.iter().copied().find(|&cell| cell != 0).unwrap_or(0);
     let fits = |n: usize, cell: u64| cell == 0 || distance(number + n as u64 * advance, cell).is_some();
     let is_alike = |n: usize, now: u64| sort(now).is_some() && sort(now) == sort(cell) && fits(n, now);
-    let alike = cells.clone().position(|now| (now == 0) != (first == 0)).unwrap_or(count);
-    let other = cells.enumerate().position(|(n, now)| now != 0 && !is_alike(n, now));
+    let alike = cells.iter().position(|&now| (now == 0) != (first == 0)).unwrap_or(count);
+    let other = cells.iter().enumerate().position(|(n, &now)| now != 0 && !is_alike(n, now));
     let scaled_alike = other.unwrap_or(count);
     let number = numbers::of_double(cell).map_or(0, |shadow| shadow.number);
     let numbers = Numbers { first: number, step: None };
@@ -93,35 +95,28 @@ pub(super) fn column(cells: impl Iterator<Item = u64> + Clone, firsts: (u64, u64
 
 /// The way in which cells follow each other.
 enum Progress {
-    /// By a constant; and how many there are.
-    Regular { step: u64, count: usize },
+    /// By a constant.
+    Regular { step: u64 },
     /// By a constant in these first iterations, or since these: at the edge of an array stand other numbers than within, and there the
     /// loop is to be cut.
     Cut(usize),
     /// In another way.
-    Irregular { count: usize },
+    Irregular,
 }
 
 #[inline(always)]
-fn progress(mut cells: impl Iterator<Item = u64>) -> Progress {
-    let mut before = cells.next().unwrap_or(0);
-    let Some(second) = cells.next() else { return Progress::Regular { step: 0, count: 1 } };
-    // What they advance by, the iteration since which they do so, and the first one after which they do not.
-    let (mut step, mut since, mut end, mut count) = (second.wrapping_sub(before), 0, None, 2);
-    before = second;
-    for cell in cells {
-        let now = cell.wrapping_sub(before);
-        if now != step {
-            (step, since) = (now, count - 1);
-            end.get_or_insert(count);
-        }
-        (before, count) = (cell, count + 1);
-    }
-    match end {
-        None => Progress::Regular { step, count },
-        Some(end) if end >= LONG => Progress::Cut(end),
-        _ if since <= FEW && count - since >= LONG => Progress::Cut(since),
-        _ => Progress::Irregular { count },
+fn progress(cells: &[u64]) -> Progress {
+    let (step, steps) = (|n: usize| cells[n].wrapping_sub(cells[n - 1]), 2..cells.len());
+    let usual = if cells.len() > 1 { step(1) } else { 0 };
+    // The first cell that does not advance by what the second did, and the last that does not by what that before it did.
+    let Some(end) = steps.clone().find(|&n| step(n) != usual) else {
+        return Progress::Regular { step: usual };
+    };
+    let since = steps.rev().find(|&n| step(n) != step(n - 1)).map_or(0, |n| n - 1);
+    match (end, since) {
+        (LONG.., _) => Progress::Cut(end),
+        (_, ..=FEW) if cells.len() - since >= LONG => Progress::Cut(since),
+        _ => Progress::Irregular,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Partial derivatives of a loop's operations, one for each iteration, made of the floats in its records.
 
 use super::super::{EXACT, partial};
-use super::word;
+use super::{half, word};
 use shadowgrind_core::appended::{Floats, Operation, Part};
 use shadowgrind_core::arith::Host;
 use shadowgrind_core::format::Format;
@@ -30,10 +30,15 @@ pub(super) struct Source<'a, I> {
 impl<'a, I: ExactSizeIterator<Item = &'a [u8]> + Clone> Source<'a, I> {
     /// Adds the partials by operand `i`, which is a term: one for each iteration.
     pub(super) fn fill(&self, i: usize, factor: Option<OperandFactor>, into: &mut Vec<f64>) {
-        if let (Some(OperandFactor { operand, negated }), Format::F64) = (factor, self.part.operation.from) {
-            let at = usize::from(self.part.x[operand]) + self.lane * Format::F64.bytes();
+        let (from, rows) = (self.part.operation.from, self.rows.clone());
+        if let (Some(OperandFactor { operand, negated }), Format::F64 | Format::F32) = (factor, from) {
+            let at = usize::from(self.part.x[operand]) + self.lane * from.bytes();
             let sign = u64::from(negated) << 63;
-            return into.extend(self.rows.clone().map(|row| f64::from_bits(word(&row[at..]) ^ sign)));
+            if from == Format::F64 {
+                return into.extend(rows.map(|row| f64::from_bits(word(&row[at..]) ^ sign)));
+            }
+            let single = |row: &[u8]| f64::from(f32::from_bits(half(&row[at..])));
+            return into.extend(rows.map(|row| f64::from_bits(single(row).to_bits() ^ sign)));
         }
         // The row is known in each arm, and nothing but its arithmetic is left of it.
         match self.part.operation.op {
@@ -85,7 +90,8 @@ impl<'a, I: ExactSizeIterator<Item = &'a [u8]> + Clone> Source<'a, I> {
                 let at = usize::from(at) + self.lane * Format::F64.bytes();
                 f64::from_bits(bytes.get(at..).map_or(0, word))
             };
-            Floats { x: self.part.x.map(double), r: double(self.part.r) }
+            let [x, y, z] = self.part.x;
+            Floats { x: [double(x), double(y), double(z)], r: double(self.part.r) }
         } else {
             self.part.floats(bytes, self.lane)
         };

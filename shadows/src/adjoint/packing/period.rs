@@ -2,10 +2,7 @@
 //! which comes so many later. Subscripts that are taken modulo a constant have one, and those of an inner loop between whose
 //! visits nothing is recorded. So many iterations are then one, of a loop whose operands are regular.
 
-use super::super::patterns::Place;
-use super::{Iterations, Packer};
-use shadowgrind_core::appended::Part;
-use shadowgrind_core::ops::MAX_OPERANDS;
+use super::{Iterations, Packer, word};
 
 /// Fewest iterations of which a period is looked for, and fewest of the periods among them.
 const FEWEST: usize = 16;
@@ -17,8 +14,19 @@ const MOST_BYTES: usize = 1 << 14;
 impl Packer {
     /// The period of the iterations that were looked at: a multiple of those of all operands that have one; nothing if none does.
     pub(in super::super) fn period(&mut self, iterations: &Iterations<'_>) -> Option<usize> {
+        if iterations.count < FEWEST || self.is_regular() {
+            return None;
+        }
+        let kind = iterations.pattern.places[0].kind;
+        let in_vain = self.without_period.entry(kind).or_default();
+        *in_vain += 1;
+        // What was looked for in vain is looked for ever more rarely.
+        if !in_vain.is_power_of_two() {
+            return None;
+        }
         let period = self.find_period(iterations)?;
-        self.periods.insert(iterations.pattern.places[0].kind, period);
+        self.periods.insert(kind, period);
+        self.without_period.remove(&kind);
         Some(period)
     }
 
@@ -36,7 +44,7 @@ impl Packer {
 
     fn find_period(&self, iterations: &Iterations<'_>) -> Option<usize> {
         let longest = longest(iterations);
-        if iterations.count < FEWEST || longest < 2 {
+        if longest < 2 {
             return None;
         }
         let mut period = 1;
@@ -66,14 +74,10 @@ impl Packer {
 /// Tells whether the numbers of an operand advance unevenly in some iterations near the start, at least sixteen of which there are.
 fn is_uneven(iterations: &Iterations<'_>) -> bool {
     let apart = iterations.pattern.bytes;
-    let uneven = |place: &Place, part: &Part, i: usize| {
-        let cell = |n: usize| part.cell(&iterations.records.bytes[place.at + n * apart..], i, 0);
-        let step = |n: usize| cell(n + 1).wrapping_sub(cell(n));
+    iterations.cell_words().any(|at| {
+        let cells = |n: usize| word(&iterations.records.bytes[at + n * apart..]);
+        let step = |n: usize| cells(n + 1).wrapping_sub(cells(n));
         (2..6).any(|n| step(n) != step(1))
-    };
-    iterations.pattern.places.iter().any(|place| {
-        let parts = &iterations.kind(place).parts;
-        parts.iter().any(|part| (0..MAX_OPERANDS).any(|i| uneven(place, part, i)))
     })
 }
 

@@ -1,7 +1,7 @@
 //! Records of made-up loops, packed and one by one: the statements are the same.
 
 use super::super::columns::Columns;
-use super::super::loops::NOTHING;
+use super::super::distances::NOTHING;
 use super::super::sweep::{self, tests::Words as Sums};
 use super::super::{Adjoint, Term};
 use shadowgrind_core::appended::{self, Appended, HEAD, Kinds, Operation, Part, Records, Source, Step};

@@ -8,7 +8,7 @@ use std::ops::Range;
 const FEW: usize = 16;
 
 /// Iterations that are looked at together: what is known of each word is read and written once for all of them.
-const TOGETHER: usize = 4;
+const TOGETHER: usize = 8;
 
 /// Adds, to the bits by which words ever advance otherwise than by `steps`, those by which they do from each row to the next.
 #[inline(always)]
