@@ -136,6 +136,8 @@ pub struct Check {
     pub products: Vec<Product>,
     /// The first place of difference, if there is any and it was found.
     pub parting: Option<Parting>,
+    /// Inputs that the program never reached: nothing was seeded nor moved for them.
+    pub unreached: Vec<String>,
     /// Values that lost their derivative.
     pub lost: Vec<Lost>,
     /// Facts that limit what the check says.
@@ -151,12 +153,14 @@ struct Root<'a> {
 }
 
 impl Check {
-    /// The worst of all comparisons; unsettled where there is none, or where values lost their derivative on the way.
+    /// The worst of all comparisons; unsettled where there is none, where an input was never reached, or where values lost their
+    /// derivative on the way.
     pub fn verdict(&self) -> Verdict {
         let compared = self.compared.iter().map(|compared| compared.verdict);
         let products = self.products.iter().map(|product| product.verdict);
         let all = compared.chain(products).min().unwrap_or(Verdict::Unsettled);
-        if self.lost.is_empty() { all } else { all.min(Verdict::Unsettled) }
+        let is_whole = self.lost.is_empty() && self.unreached.is_empty();
+        if is_whole { all } else { all.min(Verdict::Unsettled) }
     }
 
     /// Writes it for tools.
@@ -195,6 +199,9 @@ impl Check {
             (_, 0, 0) if all == 0 => "Nothing could be compared.".to_owned(),
             (Verdict::Agrees, ..) if all == 1 => "The derivative agrees.".to_owned(),
             (Verdict::Agrees, ..) => format!("All {} agree.", words::count(all, "derivative")),
+            (_, 0, 0) if !self.unreached.is_empty() => {
+                format!("Nothing was checked for {}, never reached.", self.unreached.join(", "))
+            }
             (_, 0, 0) if !self.lost.is_empty() => {
                 format!(
                     "All {} agree, but values have lost theirs on the way.",

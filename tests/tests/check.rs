@@ -40,6 +40,7 @@ fn main() -> ExitCode {
         add(format!("stdin/{shadow}"), Box::new(move |name| check_stdin(name, shadow)));
     }
     add("noise".to_owned(), Box::new(check_unsteady));
+    add("unreached".to_owned(), Box::new(check_unreached));
     for refused in REFUSED {
         add(format!("refused/{}", refused.0), Box::new(move |name| check_refused(name, refused)));
     }
@@ -56,7 +57,7 @@ struct Program {
     argument: &'static str,
 }
 
-const RIGHT: [Program; 9] = [
+const RIGHT: [Program; 10] = [
     Program {
         compiler: "gcc",
         flags: "-O2 -g",
@@ -75,6 +76,13 @@ const RIGHT: [Program; 9] = [
         compiler: "gcc",
         flags: "-O2 -g",
         source: "tests/guests/check/smooth.c",
+        input: "x",
+        argument: "",
+    },
+    Program {
+        compiler: "gcc",
+        flags: "-O2 -g",
+        source: "tests/guests/check/roundings.c",
         input: "x",
         argument: "",
     },
@@ -229,6 +237,27 @@ fn check_stdin(name: &str, shadow: &str) -> Result<(), Failed> {
     let value = report["compared"][0]["derivative"].as_f64().unwrap_or(f64::NAN);
     // d/dx (1.5² + 2² + x² + 0.3²) = 2x
     if value == 5.0 { Ok(()) } else { Err(format!("derivative {value}").into()) }
+}
+
+/// An input that was never reached is not called right, and is named; what another input moves is compared all the same.
+fn check_unreached(name: &str) -> Result<(), Failed> {
+    let source = host::tests_dir().join("guests/check/read.c");
+    let Some(exe) = built(name, &Recipe::new("gcc", "-O1 -g", &source, "-lm"))? else { return Ok(()) };
+    for options in [&["--input=stdin:9:1"][..], &["--input=stdin:2:1", "--input=stdin:9:1"]] {
+        let (outcome, report) = run(options, &[exe.clone().into()], b"1.5 2\n2.5\n")?;
+        expect_status(&outcome, 3)?;
+        let report = report.ok_or("no report")?;
+        let text = String::from_utf8_lossy(&outcome.stderr);
+        let is_named = text.contains("Nothing was checked for --input=stdin:9:1, never reached.");
+        if report["verdict"] != "unsettled"
+            || report["unreached"] != serde_json::json!(["--input=stdin:9:1"])
+            || report["compared"][0]["verdict"] != "agrees"
+            || !is_named
+        {
+            return Err(format!("{report:#}\n{text}").into());
+        }
+    }
+    Ok(())
 }
 
 /// A program that does not print the same twice is called neither right nor wrong, and the reason is given.

@@ -5,12 +5,14 @@
 //! derivative goes wrong each have a file of their own.
 
 mod differences;
+mod directions;
 mod parting;
 mod runs;
 mod seen;
 
 use clap::Parser;
-use differences::{Judged, Ladder, is_noise};
+use differences::{FORGIVEN, Judged, Ladder, is_noise};
+use directions::Direction;
 use runs::{Failure, Runs};
 use seen::Seen;
 use shadowgrind_core::findings::Number;
@@ -148,17 +150,9 @@ struct Checking<'a> {
     again: Seen,
     /// True if it prints another number of floats each time: which output is which is not known then.
     count_varies: bool,
+    /// Sums of the magnitudes of all roundings as they reach an output, by its number, once they were asked for.
+    roundings: Option<Vec<(u64, f64)>>,
     notes: Vec<String>,
-}
-
-/// A direction that is tried: its name, and what the shadow says of each output, in units of a step of 1.
-struct Direction {
-    moved: String,
-    along: Along,
-    /// Output, and its derivative.
-    derivatives: Vec<(u64, f64)>,
-    /// Divisor of the derivative, for people.
-    unit: f64,
 }
 
 impl<'a> Checking<'a> {
@@ -183,7 +177,19 @@ impl<'a> Checking<'a> {
         let mut warnings: Vec<String> = [&forward, &backward].map(|seen| seen.warnings.clone()).concat();
         warnings.dedup();
         notes.extend(warnings);
-        Ok(Checking { options, runs, forward, forward_along, backward, point, again, count_varies, notes })
+        let roundings = None;
+        Ok(Checking {
+            options,
+            runs,
+            forward,
+            forward_along,
+            backward,
+            point,
+            again,
+            count_varies,
+            roundings,
+            notes,
+        })
     }
 
     /// Floats that lost their shadows under the shadow that is checked.
@@ -211,6 +217,8 @@ impl<'a> Checking<'a> {
         }
         let parting = self.parting(wrong)?;
         let lost = self.lost().to_vec();
+        let unreached = self.point.inputs.iter().filter(|input| input.count == 0);
+        let unreached = unreached.map(|input| format!("--input={}", input.spec)).collect();
         let products = self.products(&compared);
         Ok(Check {
             shadow: self.options.shadow.name(),
@@ -221,6 +229,7 @@ impl<'a> Checking<'a> {
             compared,
             products,
             parting,
+            unreached,
             lost,
             notes: std::mem::take(&mut self.notes),
         })
@@ -238,70 +247,6 @@ impl<'a> Checking<'a> {
             return own;
         }
         vec![own.iter().copied().fold(f64::INFINITY, f64::min).min(1e300); own.len().max(1)]
-    }
-
-    fn directions(&mut self) -> Vec<Direction> {
-        let scales = self.scales();
-        if self.options.shadow == ShadowKind::forward() {
-            let unit = scales[0];
-            let derivatives =
-                self.forward.outputs.iter().map(|output| (output.index, output.dot.unwrap_or(0.0) * unit));
-            let moved = if self.options.inputs.len() == 1 {
-                self.options.inputs[0].clone()
-            } else {
-                "all".to_owned()
-            };
-            return vec![Direction { moved, along: Along::All, derivatives: derivatives.collect(), unit }];
-        }
-        let all = self.backward.components();
-        let few = all.min(self.options.components);
-        let chosen = (0..few).map(|n| if few > 1 { n * (all - 1) / (few - 1) } else { 0 });
-        let mut directions: Vec<_> = chosen.map(|component| self.one(component, &scales)).collect();
-        if all > few {
-            let text = format!("{few} of {all} components were moved one by one, all together twice");
-            self.notes.push(text);
-            directions.extend([DRAW, DRAW + 1].map(|draw| self.together(draw, &scales)));
-        }
-        directions
-    }
-
-    /// Gradients of all outputs that there are to compare: those that depend on no component have none.
-    fn gradients(&self) -> Vec<(u64, Vec<f64>)> {
-        let known = &self.backward.gradients;
-        if self.backward.leaves_out() {
-            return known.clone();
-        }
-        let none = vec![0.0; self.backward.components() as usize];
-        let of =
-            |index: u64| known.iter().find(|(own, _)| *own == index).map_or(&none, |(_, row)| row).clone();
-        self.backward.outputs.iter().map(|output| (output.index, of(output.index))).collect()
-    }
-
-    /// The direction of one component.
-    fn one(&self, component: u64, scales: &[f64]) -> Direction {
-        let (input, number) = self.backward.component(component);
-        let unit = scales.get(input).copied().unwrap_or(1.0);
-        let rows = self.gradients().into_iter();
-        let derivatives = rows.map(|(output, row)| (output, row[component as usize] * unit)).collect();
-        let spec = &self.backward.inputs[input].spec;
-        let moved =
-            if self.backward.inputs[input].count > 1 { format!("{spec}, {number}") } else { spec.clone() };
-        Direction { moved, along: Along::One { input, number }, derivatives, unit }
-    }
-
-    /// All components by steps of either sign.
-    fn together(&self, draw: u64, scales: &[f64]) -> Direction {
-        let along = Along::Signs(draw);
-        let scale = |input: usize| scales.get(input).copied().unwrap_or(1.0);
-        let derivatives = self.gradients().into_iter().map(|(output, row)| {
-            (output, self.backward.along(&row, |input, number| along.factor(input, number) * scale(input)))
-        });
-        Direction {
-            moved: format!("all, by signs {draw}"),
-            along,
-            derivatives: derivatives.collect(),
-            unit: 1.0,
-        }
     }
 
     /// Judges the outputs of one direction by runs at short steps, and by longer and shorter ones where these leave doubts.
@@ -323,7 +268,35 @@ impl<'a> Checking<'a> {
             let short = self.climb_and_judge(direction, &SHORT, &mut Ladder::default())?;
             judged.iter_mut().zip(short).for_each(|(old, new)| *old = old.reconsidered(new));
         }
+        if judged.iter().any(|judged| judged.verdict != Verdict::Agrees) {
+            self.forgive_roundings(direction, &ladder, &mut judged)?;
+        }
         Ok(judged)
+    }
+
+    /// Lets derivatives agree that leave no more of the differences unexplained than the roundings that reach the output, which are
+    /// asked for now.
+    fn forgive_roundings(
+        &mut self,
+        direction: &Direction,
+        ladder: &Ladder,
+        judged: &mut [Judged],
+    ) -> Result<(), Failure> {
+        let roundings = match self.roundings.take() {
+            Some(known) => known,
+            None => self.runs.roundings()?,
+        };
+        for (&(index, derivative), judged) in direction.derivatives.iter().zip(judged) {
+            let all = roundings.iter().find(|(own, _)| *own == index).map_or(0.0, |(_, all)| *all);
+            if judged.verdict != Verdict::Agrees
+                && !self.is_unsteady(index)
+                && ladder.leaves_roundings(index, derivative, all)
+            {
+                *judged = judged.forgiven();
+            }
+        }
+        self.roundings = Some(roundings);
+        Ok(())
     }
 
     /// Adds runs at these steps to the ladder, and judges by all that are on it.
@@ -400,8 +373,10 @@ impl<'a> Checking<'a> {
             let apart = (backward - forward).abs();
             let rows = || compared.iter().filter(|row| row.output == *output);
             let all_agree = || rows().all(|row| row.verdict == Verdict::Agrees);
+            let is_rounding = || all_agree() && rows().any(|row| row.why == Some(FORGIVEN));
             let verdict = match (backward.is_nan(), forward.is_nan()) {
                 (true, true) => Verdict::Agrees,
+                (false, false) if is_rounding() => Verdict::Agrees,
                 _ if self.is_unsteady(*output) => Verdict::Unsettled,
                 (false, false) if apart <= tolerance * size => Verdict::Agrees,
                 (false, false) if apart <= self.options.tolerance * size && all_agree() => Verdict::Agrees,

@@ -10,6 +10,11 @@ use shadowgrind_reports::check::Verdict;
 /// Outputs of a run by their numbers, and their values.
 pub(super) type Values = Vec<(u64, f64)>;
 
+/// The value of output `index`, if it was printed.
+fn value_of(values: &Values, index: u64) -> Option<f64> {
+    values.iter().find(|(own, _)| *own == index).map(|(_, value)| *value)
+}
+
 /// Step, and the values on either side.
 type Rung = (f64, [Values; 2]);
 
@@ -46,6 +51,11 @@ impl Judged {
         self.verdict == Verdict::Differs && !self.is_still && !self.value.is_nan()
     }
 
+    /// The judgement where what the derivative leaves unexplained is no more than roundings.
+    pub(super) fn forgiven(self) -> Judged {
+        Judged { verdict: Verdict::Agrees, why: Some(FORGIVEN), ..self }
+    }
+
     /// The judgement once `short` is known, that of much shorter steps. A function that swings within longer steps has its slope at
     /// the short ones alone; the reverse is not so, since a derivative that is wrong is wrong at any step.
     pub(super) fn reconsidered(self, short: Judged) -> Judged {
@@ -61,6 +71,8 @@ impl Judged {
 
 /// Errors of a difference that are still taken for rounding, as a multiple of what was seen.
 const SEEN: f64 = 8.0;
+/// Reason to take a derivative for right that the differences themselves do not settle.
+pub(super) const FORGIVEN: &str = "to within the roundings of the output";
 /// Number of shortest steps that must have left an output as it is for it to count as still.
 const STILL: usize = 2;
 /// Relative difference of two runs at the same point beyond which an output's differences say nothing: sums of threads differ by
@@ -76,10 +88,22 @@ impl Ladder {
         self.rungs.sort_by(|a, b| b.0.total_cmp(&a.0));
     }
 
+    /// Tells whether the `derivative` of output `index` explains its differences at every step but for what the roundings of both
+    /// values may make, whose magnitudes add up to `roundings` at the point.
+    pub(super) fn leaves_roundings(&self, index: u64, derivative: f64, roundings: f64) -> bool {
+        let of = |values: &Values| value_of(values, index);
+        let is_explained = |(step, [up, down]): &Rung| {
+            let difference = of(up).zip(of(down)).map(|(up, down)| up - down);
+            difference
+                .is_some_and(|difference| (difference - 2.0 * step * derivative).abs() <= SEEN * roundings)
+        };
+        roundings > 0.0 && !self.rungs.is_empty() && self.rungs.iter().all(is_explained)
+    }
+
     /// Judgement on the `derivative` of output `index` by its differences, both in units of a step of 1. `point`: values without a
     /// step, of two runs.
     pub(super) fn judge(&self, point: [&Values; 2], index: u64, derivative: f64, tolerance: f64) -> Judged {
-        let of = |values: &Values| values.iter().find(|(own, _)| *own == index).map(|(_, value)| *value);
+        let of = |values: &Values| value_of(values, index);
         let same = |side: &Values| side.len() == point[0].len();
         let here = of(point[0]).zip(of(point[1]));
         let sides = |(step, [up, down]): &Rung| {
@@ -221,6 +245,27 @@ mod tests {
         assert_eq!(verdict(1.1e3), (Verdict::Differs, Verdict::Differs));
         let kink = of(f64::abs, &FINE, 1.0);
         assert_eq!(kink.reconsidered(of(f64::abs, &SHORT, 1.0)).verdict, Verdict::Differs);
+    }
+
+    /// Differences of roundings alone are explained by no derivative to speak of; a slope is not, however small the value.
+    #[test]
+    fn roundings_are_forgiven() {
+        let ladder = |f: &dyn Fn(f64) -> f64| {
+            let mut ladder = Ladder::default();
+            for step in FINE.map(|power| f64::from(power).exp2()) {
+                ladder.add(step, [vec![(7, f(step))], vec![(7, f(-step))]]);
+            }
+            ladder
+        };
+        let identity = |h: f64| (1.1 + h).sin().powi(2) + (1.1 + h).cos().powi(2) - 1.0;
+        assert!(ladder(&identity).leaves_roundings(7, -3e-17, 1.5e-16));
+        assert!(!ladder(&identity).leaves_roundings(7, 1e-10, 1.5e-16));
+        assert!(!ladder(&identity).leaves_roundings(7, -3e-17, 0.0));
+        assert!(!ladder(&identity).leaves_roundings(8, -3e-17, 1.5e-16));
+        let root = |h: f64| (1.1 + h) - 1.1;
+        assert!(
+            !ladder(&root).leaves_roundings(7, 0.0, 1e-16) && ladder(&root).leaves_roundings(7, 1.0, 1e-16)
+        );
     }
 
     /// An output that differs from run to run by more than roundings is not judged.

@@ -2,7 +2,7 @@
 
 use super::CheckOptions;
 use super::parting;
-use super::seen::Seen;
+use super::seen::{self, Seen};
 use shadowgrind_core::moves::Along;
 use shadowgrind_dbi::ShadowKind;
 use shadowgrind_reports::check::Parting;
@@ -128,6 +128,13 @@ impl Runs {
         let purpose = "unshadowed with inputs moved or in place".to_owned();
         let text = self.run(ShadowKind::default(), &options, false, purpose)?;
         Seen::read(&text).ok_or_else(unreadable)
+    }
+
+    /// Sums of the magnitudes of all roundings as they reach each output, to first order: of those that a sweep is made for.
+    pub(super) fn roundings(&mut self) -> Result<Vec<(u64, f64)>, Failure> {
+        let purpose = "for the roundings that reach outputs".to_owned();
+        let text = self.run(ShadowKind::backward(), &["--budget".into()], false, purpose)?;
+        Ok(seen::roundings(&text))
     }
 
     /// Place at which the derivatives along a direction first are not the differences: of runs that keep what each operation

@@ -92,6 +92,22 @@ fn ending(program: &Value) -> String {
     }
 }
 
+/// Sums of the magnitudes of all roundings as they reach each output that a report has a budget of.
+pub(super) fn roundings(text: &[u8]) -> Vec<(u64, f64)> {
+    let report: Value = serde_json::from_slice(text).unwrap_or_default();
+    let mut sums: Vec<(u64, f64)> = Vec::new();
+    for line in all(&report["budget"]) {
+        let Some((output, magnitude)) = line["output"].as_u64().zip(number(&line["magnitude"])) else {
+            continue;
+        };
+        match sums.iter_mut().find(|(own, _)| *own == output) {
+            Some((_, sum)) => *sum += magnitude,
+            None => sums.push((output, magnitude)),
+        }
+    }
+    sums
+}
+
 impl Seen {
     /// Reads a report; nothing if it is none.
     pub(super) fn read(text: &[u8]) -> Option<Seen> {
