@@ -25,7 +25,9 @@ use serde::{Deserialize, Serialize};
 
 pub use answers::{Answers, Contribution, Questions, Row, Sparse, Tape};
 pub use confirmation::{Confirmation, Confirmed, Missed};
-pub use coverage::{Coverage, Decided, Exhausted, Gap, LeftOut, Overwritten, OverwrittenSeeds, Wrapped};
+pub use coverage::{
+    Coverage, Decided, Exhausted, Gap, LeftOut, Overwritten, OverwrittenSeeds, Unjudged, Unwritten, Wrapped,
+};
 pub use finding::{Finding, FindingKind, Interval, Remedy, Spread, Topic, VariableRange, Witness};
 pub use index_set::IndexSet;
 pub use listing::{Entry, Listed, Listing};

@@ -235,7 +235,9 @@ fn covered(report: &Report) -> impl Iterator<Item = Site> {
     let decisions = coverage.decisions.iter().map(|decided| decided.site);
     let exhausted = coverage.exhausted.iter().map(|exhausted| exhausted.site);
     let overwritten = coverage.overwritten.iter().map(|seeds| seeds.site);
-    gaps.chain(decisions).chain(exhausted).chain(overwritten)
+    let unjudged = coverage.unjudged.iter().map(|unjudged| unjudged.site);
+    let unwritten = coverage.unwritten.iter().map(|unwritten| unwritten.site);
+    gaps.chain(decisions).chain(unjudged).chain(unwritten).chain(exhausted).chain(overwritten)
 }
 
 /// Sites of the calls that led to causes and outputs.

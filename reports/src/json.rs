@@ -298,6 +298,15 @@ fn decided<'a>(document: &'a Document<'_>, decision: &findings::Decided) -> wire
     }
 }
 
+fn unjudged<'a>(document: &'a Document<'_>, decision: &findings::Unjudged) -> wire::Unjudged<'a> {
+    wire::Unjudged { count: decision.count, site: place(document, decision.site) }
+}
+
+fn unwritten<'a>(document: &'a Document<'_>, floats: &findings::Unwritten) -> wire::Unwritten<'a> {
+    let findings::Unwritten { count, at_least, site } = *floats;
+    wire::Unwritten { count, at_least, site: place(document, site) }
+}
+
 fn overwritten<'a>(document: &'a Document<'_>, seeds: &findings::OverwrittenSeeds) -> wire::Overwritten<'a> {
     wire::Overwritten {
         input: document.input(seeds.input).into(),
@@ -318,6 +327,8 @@ fn coverage<'a>(document: &'a Document<'_>) -> wire::Coverage<'a> {
         unwatched: coverage.unwatched.iter().map(|&reason| reason.into()).collect(),
         gaps: coverage.gaps.iter().map(|lost| gap(document, lost)).collect(),
         decisions: coverage.decisions.iter().map(|decision| decided(document, decision)).collect(),
+        unjudged: coverage.unjudged.iter().map(|decision| unjudged(document, decision)).collect(),
+        unwritten: coverage.unwritten.iter().map(|floats| unwritten(document, floats)).collect(),
         overwritten: coverage.overwritten.iter().map(|seeds| overwritten(document, seeds)).collect(),
         exhausted: coverage.exhausted.iter().map(|result| exhausted(document, result)).collect(),
         unexplained: Some(coverage.unexplained).filter(|&outputs| outputs > 0),

@@ -45,6 +45,8 @@ struct Coverage {
     gaps: Vec<IgnoredAny>,
     #[serde(default)]
     exhausted: Vec<IgnoredAny>,
+    #[serde(default)]
+    unjudged: Vec<IgnoredAny>,
 }
 
 /// Facts about a second run that are not in its report.
@@ -90,6 +92,7 @@ impl SecondReport {
         };
         let sees_all = self.coverage.gaps.is_empty()
             && self.coverage.exhausted.is_empty()
+            && self.coverage.unjudged.is_empty()
             && confirmation.is_of_the_same();
         let places: Vec<Known> =
             report.findings.iter().map(|finding| Known::of(report, finding.site, symbols)).collect();

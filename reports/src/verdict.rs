@@ -42,6 +42,8 @@ pub struct Verdict {
     pub lost: u64,
     /// Results that may be right only because the shadow's precision was too low to tell.
     pub exhausted: u64,
+    /// Decisions that are not those of the reals, and may be meant so.
+    pub unjudged: u64,
     /// True if floats are printed in a way that is not watched.
     pub unwatched: bool,
     /// True if a higher precision can be asked for.
@@ -67,6 +69,7 @@ impl Verdict {
             specials: places(&|cause| topic(cause) == Topic::Special),
             lost: report.coverage.gaps.iter().map(|gap| gap.count).sum(),
             exhausted: report.coverage.exhausted.iter().map(|exhausted| exhausted.count).sum(),
+            unjudged: report.coverage.unjudged.iter().map(|unjudged| unjudged.count).sum(),
             unwatched: !report.coverage.unwatched.is_empty(),
             precise: report.settings.precision.is_some(),
             operations: report.coverage.operations,
@@ -137,6 +140,13 @@ impl Verdict {
         if self.doubted {
             return Some("the second run is not (see Coverage)".to_owned());
         }
+        if self.unjudged > 0 {
+            return Some(format!(
+                "{} about totals whose roundings are put back elsewhere {} not judged (see Coverage)",
+                count(self.unjudged, "decision"),
+                if self.unjudged == 1 { "is" } else { "are" }
+            ));
+        }
         let exhausted = count(self.exhausted, "result");
         (self.exhausted > 0).then(|| match self.precise {
             true => format!("the reals could not tell {exhausted} from zero: try a higher --precision"),
@@ -157,6 +167,7 @@ mod tests {
         specials: 0,
         lost: 0,
         exhausted: 0,
+        unjudged: 0,
         unwatched: false,
         precise: true,
         operations: Some(7),
@@ -170,6 +181,7 @@ mod tests {
             Verdict { outputs: 0, ..RIGHT },
             Verdict { lost: 1, ..RIGHT },
             Verdict { exhausted: 1, ..RIGHT },
+            Verdict { unjudged: 1, ..RIGHT },
             Verdict { unwatched: true, ..RIGHT },
             Verdict { operations: Some(0), ..RIGHT },
             Verdict { doubted: true, ..RIGHT },

@@ -29,7 +29,7 @@ pub(crate) mod spots;
 #[cfg(test)]
 mod tests;
 
-use shadowgrind_core::findings::Gap;
+use shadowgrind_core::findings::{Gap, Unjudged};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
 use shadowgrind_core::shadow::{Lane, Observed, Settings};
@@ -59,6 +59,8 @@ pub(crate) struct Diagnosis<N> {
     pub(crate) history: History,
     conditioning: Conditioning,
     deferred: Vec<Deferred<N>>,
+    /// Decisions that nobody judges, by place.
+    unjudged: Vec<Unjudged>,
     lost: Lost,
     /// Place where an error was noted last.
     noted: Option<Site>,
@@ -80,6 +82,7 @@ impl<N: Attributed> Diagnosis<N> {
             history,
             conditioning: Conditioning::default(),
             deferred: Vec::new(),
+            unjudged: Vec::new(),
             lost: Lost::default(),
             noted: None,
             noted_first: Vec::new(),
@@ -95,6 +98,11 @@ impl<N: Attributed> Diagnosis<N> {
     /// The places where such floats have left.
     pub(crate) fn lost_outputs(&self) -> impl Iterator<Item = Gap> {
         self.lost.outputs()
+    }
+
+    /// The decisions that nobody judges, as far as it is [settled](Self::settle) that they are no findings.
+    pub(crate) fn unjudged(&self) -> &[Unjudged] {
+        &self.unjudged
     }
 
     /// Takes the place where an error was noted last.

@@ -352,6 +352,7 @@ impl Shadow for ErrorShadow {
         into.exhausted.extend(self.underflowed.map(underflow));
         into.unexplained = self.causes.unexplained;
         into.capped = self.causes.capped();
+        into.unjudged.extend_from_slice(self.causes.unjudged());
         into.gaps.extend(self.causes.lost_outputs());
     }
 

@@ -89,6 +89,27 @@ fn text_that_is_parsed_again_is_a_gap() {
     }
 }
 
+/// Text of a derivative that is written nowhere may be read by code that nobody knows: it is counted, at the line that made it.
+#[test]
+fn text_that_is_written_nowhere_is_counted() {
+    let source = std::fs::read_to_string(host::tests_dir().join("guests/dot/reread.c")).unwrap();
+    let line = 1 + source.lines().position(|line| line.ends_with("// UNWRITTEN")).unwrap();
+    for shadow in ["dot", "adjoint"] {
+        for options in [&[][..], &["--no-avx512"]] {
+            let Some(seen) = observe(shadow, "reread.c", "-O2 -g", "sse2", options) else { return };
+            let unwritten = &seen.report.document["coverage"]["unwritten"];
+            let [only] = &unwritten.as_array().cloned().unwrap_or_default()[..] else {
+                panic!("{shadow} {options:?}: {unwritten}");
+            };
+            assert_eq!(
+                (&only["count"], &only["site"]["line"]),
+                (&1.into(), &line.into()),
+                "{shadow} {options:?}"
+            );
+        }
+    }
+}
+
 /// A condition in a register in which a float was is an integer.
 #[test]
 fn a_condition_over_a_float_is_no_gap() {

@@ -36,8 +36,8 @@ impl Texts {
         };
         Texts {
             argument: number("a", 0.625),
-            variable: number("w", 0.75),
-            stdin: format!("{} {}\n", number("s", 4.5), number("t", 2.5)),
+            variable: number("w", -0.75),
+            stdin: format!("{} {}\n", number("s", 4.5), number("t", -2.5)),
             file: format!("# data 2\n3\n{}{}{}", row(1), row(2), row(3)),
         }
     }
@@ -52,7 +52,7 @@ impl Texts {
 }
 
 /// Rows of the file: the first two have the same first number.
-const ROWS: [[f64; 2]; 3] = [[0.5, 1.5], [0.5, 1.25], [2.25, 7.5]];
+const ROWS: [[f64; 2]; 3] = [[0.5, -1.5], [0.5, 1.25], [2.25, -7.5]];
 
 /// SPEC (of the argument without its number), the parts that it names, and how many floats those are.
 type Spec = (&'static str, &'static [&'static str], u64);
@@ -75,6 +75,7 @@ const SPECS: &[Spec] = &[
 const LANGUAGES: &[(&str, &str, &str)] = &[
     ("numbers.c", "gcc", "-O0"),
     ("numbers.c", "gcc", "-O2 -static"),
+    ("signs.c", "gcc", "-O2"),
     ("numbers.cpp", "g++", "-O2 -std=c++17"),
     ("numbers.f90", "gfortran", "-O2"),
     ("numbers.rs", "rustc", "-O"),
@@ -157,6 +158,10 @@ fn check(name: &str, language: (&str, &str, &str), (spec, moved, floats): Spec) 
     let [here, before, after] = [0.0, -H, H].map(|shift| Texts::new(moved, shift).given(&case));
     let seen = differences::against(&here, &before, &after, 2.0 * H, 1e-6)?;
     let (count, warnings) = (&seen.report.document["inputs"][0]["count"], &seen.report.document["warnings"]);
+    let unwritten = &seen.report.document["coverage"]["unwritten"];
+    if !unwritten.is_null() {
+        return Err(format!("what the program prints is called unwritten: {unwritten}").into());
+    }
     if *count != floats || warnings.as_array().is_some_and(|warnings| !warnings.is_empty()) {
         return Err(format!("{count} floats were seeded; {warnings}").into());
     }
@@ -332,10 +337,11 @@ fn is_list(seen: &[(String, String)], expected: &[(&str, &str)]) -> Result<(), F
     if seen == expected { Ok(()) } else { Err(format!("{seen:?}").into()) }
 }
 
-/// Numbers that C and Python parse, the latter beside literals, each with the SPEC that would name it.
+/// Numbers that C parses, with their signs and without, and Python, beside literals, each with the SPEC that would name it.
 fn inputs_are_listed() -> Result<(), Failed> {
-    for language in [LANGUAGES[0], LANGUAGES[5]] {
-        let Some(case) = command("inputs are listed", language, "--list=inputs")? else { continue };
+    let is_wanted = |file: &str| matches!(file, "numbers.c" | "signs.c" | "numbers.py");
+    for language in LANGUAGES.iter().filter(|(file, ..)| is_wanted(file)) {
+        let Some(case) = command("inputs are listed", *language, "--list=inputs")? else { continue };
         let seen = listed(&Texts::new(&[], 0.0).given(&case))?;
         let own = seen.iter().position(|(spec, _)| spec.starts_with("arg:")).unwrap_or(0);
         let argument = if language.1.starts_with('/') { "arg:2" } else { "arg:1" };
@@ -343,15 +349,15 @@ fn inputs_are_listed() -> Result<(), Failed> {
             &seen[own..],
             &[
                 (argument, "0.625"),
-                ("env:SG_W", "0.75"),
+                ("env:SG_W", "-0.75"),
                 ("stdin:1:1", "4.5"),
-                ("stdin:1:2", "2.5"),
+                ("stdin:1:2", "-2.5"),
                 ("file:in.dat:3:1", "0.5"),
-                ("file:in.dat:3:2", "1.5"),
+                ("file:in.dat:3:2", "-1.5"),
                 ("file:in.dat:4:1", "0.5"),
                 ("file:in.dat:4:2", "1.25"),
                 ("file:in.dat:5:1", "2.25"),
-                ("file:in.dat:5:2", "7.5"),
+                ("file:in.dat:5:2", "-7.5"),
             ],
         )?;
     }

@@ -1,6 +1,7 @@
 //! The verdict of `--shadow=mpfr`: never "clean" where anything is wrong, and every reason at its line.
 //!
-//! A guest in `guests/mpfr/verdict` marks the lines of its findings: `// DECIDES 3 of 11`, `// UNSETTLED 1 of 1`, `// BORN`.
+//! A guest in `guests/mpfr/verdict` marks the lines of its findings: `// DECIDES 3 of 11`, `// UNSETTLED 1 of 1`, `// BORN`; and
+//! those of decisions that are not judged: `// UNJUDGED 3`.
 //! At its head, `// CLEAN` says what the verdict must be, `// FAILS output decision nan` what `--error-exitcode` counts,
 //! `// CAUSES 8` and `// HIDDEN 10` at which lines there are errors that people read about, with `-v` or without.
 //!
@@ -16,7 +17,7 @@ use shadowgrind_tests::outcome::End;
 use shadowgrind_tests::shadowed::build::Recipe;
 use shadowgrind_tests::shadowed::observe::Case;
 use shadowgrind_tests::shadowed::report::{Finding, Report};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -120,7 +121,12 @@ impl Expected {
         let lines = |mark: &str| words(mark).filter_map(|word| word.parse().ok()).collect();
         let mut findings = BTreeSet::new();
         for (number, line) in (1..).zip(text.lines()) {
-            for (mark, kind) in [("DECIDES", "decides"), ("UNSETTLED", "unsettled"), ("BORN", "born")] {
+            for (mark, kind) in [
+                ("DECIDES", "decides"),
+                ("UNSETTLED", "unsettled"),
+                ("BORN", "born"),
+                ("UNJUDGED", "unjudged"),
+            ] {
                 if let Some((_, often)) =
                     line.split_once(&format!("; // {mark}")).or(line.split_once(&format!("{{ // {mark}")))
                 {
@@ -376,7 +382,14 @@ fn described(report: &Report) -> BTreeSet<(&'static str, u64, String)> {
         };
         Some((kind, finding.site.line, format!("{often} of {}", finding.executions)))
     };
-    report.findings.iter().filter_map(describe).collect()
+    // A loop that is unrolled has several instructions in one line.
+    let mut unjudged = BTreeMap::new();
+    for decision in report.document["coverage"]["unjudged"].as_array().into_iter().flatten() {
+        let line = decision["site"]["line"].as_u64().unwrap_or(0);
+        *unjudged.entry(line).or_insert(0) += decision["count"].as_u64().unwrap_or(0);
+    }
+    let unjudged = unjudged.into_iter().map(|(line, count)| ("unjudged", line, count.to_string()));
+    report.findings.iter().filter_map(describe).chain(unjudged).collect()
 }
 
 fn compare(expected: &Expected, report: &Report) -> Result<(), String> {

@@ -19,6 +19,10 @@ pub struct Coverage {
     pub gaps: Vec<Gap>,
     /// Comparisons of shadowed values, where the shadow is that of the way taken.
     pub decisions: Vec<Decided>,
+    /// Decisions that are not those of the reals, and may be meant so.
+    pub unjudged: Vec<Unjudged>,
+    /// Floats with derivatives whose text the program has made, and written nowhere.
+    pub unwritten: Vec<Unwritten>,
     /// Seeds that the program has overwritten before it read them.
     pub overwritten: Vec<OverwrittenSeeds>,
     /// Operations some of whose results may be right only because the shadow's precision was too low to tell.
@@ -98,6 +102,28 @@ pub struct Decided {
     /// True if it was counted no more after `count` times, and may have come more often.
     pub at_least: bool,
     /// Where.
+    pub site: Site,
+}
+
+/// A comparison of totals that lack what was rounded off, which the program puts back elsewhere: the reals decide otherwise, and
+/// whether the program should have is not known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unjudged {
+    /// Number of times that the reals decide otherwise.
+    pub count: u64,
+    /// The place of the comparison.
+    pub site: Site,
+}
+
+/// Floats with derivatives whose text the program has made, and written nowhere: if it reads that text by code of its own, what it makes
+/// of it has no derivative.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unwritten {
+    /// Number of floats.
+    pub count: u64,
+    /// True if there may be more: not all floats, or not all that was written, were looked through.
+    pub at_least: bool,
+    /// The place where the text was made.
     pub site: Site,
 }
 

@@ -27,6 +27,12 @@ pub struct Coverage<'a> {
     /// Comparisons of shadowed values, where the shadow is that of the way taken.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub decisions: Vec<Decided<'a>>,
+    /// Decisions that are not those of the reals, and may be meant so.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unjudged: Vec<Unjudged<'a>>,
+    /// Floats with derivatives whose text the program has made, and written nowhere.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unwritten: Vec<Unwritten<'a>>,
     /// Seeds that the program has overwritten before it read them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub overwritten: Vec<Overwritten<'a>>,
@@ -64,6 +70,27 @@ pub struct Gap<'a> {
     /// Number of shadows it dropped.
     pub count: u64,
     /// The place of the instruction.
+    pub site: Cow<'a, Place>,
+}
+
+/// A comparison of totals whose roundings are put back elsewhere.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Unjudged<'a> {
+    /// Number of times that the reals decide otherwise.
+    pub count: u64,
+    /// The place of the comparison.
+    pub site: Cow<'a, Place>,
+}
+
+/// Floats with derivatives whose text the program has made, and written nowhere.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Unwritten<'a> {
+    /// Number of floats.
+    pub count: u64,
+    /// True if there may be more than are counted.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub at_least: bool,
+    /// The place where the text was made.
     pub site: Cow<'a, Place>,
 }
 

@@ -1,6 +1,7 @@
 //! Sentences about what was watched and what was not, and about a second run.
 
 use shadowgrind_core::findings::{Confirmed, Decided, Output, OutputKind, Tape, Wrapped};
+use shadowgrind_core::site::Site;
 
 use super::cause::kind;
 use super::{and_more, count, location, number, or_unknown, some, whereabouts};
@@ -29,16 +30,49 @@ fn second_run(document: &Document<'_>) -> Vec<(&'static str, String)> {
     [("second run", text)].into_iter().chain(missed).collect()
 }
 
+/// The number of all, in units called `noun`, and the place of most of them with a word of how many more there are; nothing if there
+/// are none.
+fn numbered(
+    document: &Document<'_>,
+    all: impl Iterator<Item = (u64, Site)> + Clone,
+    noun: &str,
+) -> Option<(String, String)> {
+    let (_, site) = all.clone().max_by_key(|(count, _)| *count)?;
+    let place = or_unknown(location(document.place(site)));
+    let total = all.clone().map(|(count, _)| count).sum();
+    Some((count(total, noun), format!("{place}{}", and_more(all.count()))))
+}
+
 /// Statement that the reals were not precise enough.
 fn exhausted(document: &Document<'_>) -> Option<String> {
     let all = &document.report.coverage.exhausted;
     let most = all.iter().max_by_key(|exhausted| exhausted.count)?;
-    let place = or_unknown(location(document.place(most.site)));
-    let results = count(all.iter().map(|exhausted| exhausted.count).sum(), "result");
+    let (results, places) =
+        numbered(document, all.iter().map(|exhausted| (exhausted.count, exhausted.site)), "result")?;
     Some(format!(
-        "too low to tell {results} from zero, of {} at {place}{}: try a higher --precision",
-        most.operation,
-        and_more(all.len())
+        "too low to tell {results} from zero, of {} at {places}: try a higher --precision",
+        most.operation
+    ))
+}
+
+/// Statement that text of floats with derivatives was written nowhere.
+fn unwritten(document: &Document<'_>) -> Option<String> {
+    let all = &document.report.coverage.unwritten;
+    let (numbers, places) =
+        numbered(document, all.iter().map(|unwritten| (unwritten.count, unwritten.site)), "number")?;
+    let least = if all.iter().any(|unwritten| unwritten.at_least) { "at least " } else { "" };
+    Some(format!(
+        "{least}{numbers} with derivatives made into text that is not written, at {places}: what the program reads from such text has no \
+         derivative"
+    ))
+}
+
+/// Statement that decisions were not judged.
+fn unjudged(document: &Document<'_>) -> Option<String> {
+    let all = document.report.coverage.unjudged.iter().map(|unjudged| (unjudged.count, unjudged.site));
+    let (decisions, places) = numbered(document, all, "decision")?;
+    Some(format!(
+        "{decisions} about totals whose roundings are put back elsewhere, at {places}: the reals decide otherwise"
     ))
 }
 
@@ -133,7 +167,9 @@ pub(crate) fn coverage(document: &Document<'_>) -> Vec<(&'static str, String)> {
         0 => ("gaps", "none: every shadowed value was followed".to_owned()),
         _ => ("gaps", format!("{} lost their shadow in these instructions", count(dropped, "value"))),
     });
+    facts.extend(unwritten(document).map(|text| ("text", text)));
     facts.extend(overwritten(document).map(|text| ("seeds", text)));
+    facts.extend(unjudged(document).map(|text| ("not judged", text)));
     facts.extend(exhausted(document).map(|text| ("precision", text)));
     facts.extend(unexplained(coverage.unexplained).map(|text| ("causes", text)));
     facts.extend(second_run(document));

@@ -133,6 +133,11 @@ impl Step {
         &self.operands[..self.arity]
     }
 
+    /// The format and the bits of the result.
+    pub(crate) fn result(&self) -> (Format, u128) {
+        self.result
+    }
+
     /// Serials of the steps that made the operands.
     pub(crate) fn serials(&self) -> impl Iterator<Item = Serial> {
         self.operands().iter().map(|operand| operand.serial).filter(|&serial| serial != 0)

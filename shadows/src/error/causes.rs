@@ -7,7 +7,7 @@
 
 use hashbrown::{HashMap, HashSet};
 use shadowgrind_core::arith::Host;
-use shadowgrind_core::findings::{Finding, FindingKind, Gap, Spread};
+use shadowgrind_core::findings::{Finding, FindingKind, Gap, Spread, Unjudged};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::{MAX_OPERANDS, Op};
 use shadowgrind_core::rounding::Rounding;
@@ -201,6 +201,11 @@ impl Causes {
             true => self.execution.decides(site, what, &seen),
             false => self.execution.diagnosis.decided(site, what, &seen, outcome == Outcome::Flips),
         }
+    }
+
+    /// The decisions that nobody judges.
+    pub(super) fn unjudged(&self) -> &[Unjudged] {
+        self.execution.diagnosis.unjudged()
     }
 
     /// Takes the place where an error was noted last.

@@ -92,6 +92,7 @@ impl Shadow for MpfrShadow {
     fn coverage(&self, into: &mut Coverage) {
         into.operations = Some(self.operations());
         into.exhausted = self.exhausted();
+        into.unjudged.extend_from_slice(self.execution.diagnosis.unjudged());
         into.gaps.extend(self.execution.diagnosis.lost_outputs());
     }
 

@@ -30,6 +30,11 @@ pub(crate) struct Float {
 }
 
 impl Float {
+    /// The float with the other sign, where it is.
+    pub(crate) fn negated(self) -> Float {
+        Float { bits: self.bits ^ 1 << (self.format.width() - 1), ..self }
+    }
+
     /// The float as reports have it.
     pub(crate) fn value(self) -> Value {
         Value::new(self.format, &self.bits.to_le_bytes())

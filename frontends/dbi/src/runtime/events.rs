@@ -253,7 +253,7 @@ impl Client for Tool {
     }
 
     fn wants_written(&self) -> bool {
-        self.session.wants_written() || self.session.has_taken()
+        self.session.wants_next_written()
     }
 
     fn wrote(&self, thread: &mut Thread, descriptor: i32, path: &str, pieces: &[(u64, u64)]) {

@@ -5,7 +5,8 @@
 //! them otherwise, which is a gap, float and shadow are kept here, the last [`MOST`] of them. Of what the program writes afterwards, numbers that no known
 //! function has made are held against these:
 //!
-//! - the text must be the float's, in the fewest digits that read back as it, or rounded to as many as there are;
+//! - the text must be the float's, in the fewest digits that read back as it, or rounded to as many as there are; or, if it is no float's,
+//!   that of one with a minus sign before it, which the function has taken off;
 //! - it has a point or an exponent, and so many digits that of a thousand numbers which are none of the candidates less than one
 //!   would be taken for one: four where it is among the next [`NEAR`] that wait to be written, in order, otherwise one more for each
 //!   power of ten of all that are kept; a text in the fewest digits may be shorter if the float is among those and the only one;

@@ -66,13 +66,14 @@ pub(crate) trait Observer {
     /// Tells whether two shadows that were kept say the same of a float.
     fn keeps_alike(&mut self, a: SavedShadow, b: SavedShadow) -> bool;
 
-    /// Statement about a float, of this format and these bits, whose shadow was kept, like [`Observer::output`].
+    /// Statement about a float, like [`Observer::output`]: that of this format and these bits, whose shadow was kept, or, if that is said,
+    /// the same with the other sign.
     fn output_kept(
         &mut self,
         m: &mut dyn Machine,
         leaves: &Leaves,
         x: (Format, u128),
-        kept: SavedShadow,
+        kept: (SavedShadow, bool),
     ) -> (Value, OutputShadow<String>);
 
     /// A function returned: gives its result its shadow. Only `Applied::kept` says what operands had: the function

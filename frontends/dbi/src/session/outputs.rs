@@ -51,7 +51,7 @@ impl State {
             self.report.subject == Subject::Derivatives && m.cell(x.location, x.format.bytes()) != 0;
         let (value, said) = observer.output(m, &leaves, x);
         if let (true, Some(notation)) = (is_active, notation) {
-            self.own_texts.note(value, notation);
+            self.own_texts.note(leaves.output, value, notation);
         }
         if !matches!(kind, OutputKind::Spec | OutputKind::Mark) {
             self.taken.note_known(value.to_f64());

@@ -1,10 +1,13 @@
-//! Text that the program has made of floats with derivatives, and parses again: what it makes of it has none, and that is a gap.
+//! Text that the program has made of floats with derivatives, and reads again: what it makes of it has none.
 //!
-//! Such text is told by its characters, so that it does not matter how it went: as a string, in a file or through a pipe. Knows
-//! nothing of parsers.
+//! Where a known function parses it, that is a gap. Such text is told by its characters, so that it does not matter how it went: as a
+//! string, in a file or through a pipe. Where the program may read it by code of its own, nobody sees that: text which it
+//! has not written anywhere was made for somebody, and is counted. Knows nothing of parsers.
 
+use super::standing::standing;
 use hashbrown::HashSet;
-use shadowgrind_core::findings::Value;
+use shadowgrind_core::findings::{Outputs, Unwritten, Value, WrittenTexts};
+use shadowgrind_core::spec::Stream;
 use shadowgrind_core::text::{Float, Notation};
 use std::collections::VecDeque;
 
@@ -14,21 +17,76 @@ const MOST_KEPT: usize = 1 << 16;
 const MOST_TEXTS: usize = 1 << 20;
 /// Fewest digits, from the first that is not zero, of a text that is nobody else's.
 const FEWEST_DIGITS: usize = 6;
+/// Floats, the first, of which it is found out whether their text was written.
+const MOST_SOUGHT: usize = 1 << 12;
+/// Bytes that the program writes among which their texts are sought.
+const MOST_WRITTEN: usize = 1 << 20;
 
 /// Floats with derivatives that were written as text.
 #[derive(Debug, Default)]
 pub(super) struct OwnTexts {
     kept: VecDeque<(Value, Notation)>,
     texts: HashSet<String>,
+    /// The outputs whose texts are sought in what is written, in ascending order.
+    sought: Vec<u64>,
+    written: WrittenTexts,
+    written_bytes: usize,
 }
 
 impl OwnTexts {
-    /// Notes that a float with a derivative was written.
-    pub(super) fn note(&mut self, value: Value, notation: Notation) {
+    /// Notes that a float with a derivative, `output` in the report, was made into text.
+    pub(super) fn note(&mut self, output: u64, value: Value, notation: Notation) {
+        if self.sought.len() < MOST_SOUGHT {
+            self.sought.push(output);
+        }
         if self.kept.len() == MOST_KEPT {
             self.kept.pop_front();
         }
         self.kept.push_back((value, notation));
+    }
+
+    /// Tells whether what the program writes is of use here.
+    pub(super) fn seeks(&self) -> bool {
+        !self.sought.is_empty() && self.written_bytes < MOST_WRITTEN
+    }
+
+    /// Notes that the program has written these bytes to `stream`.
+    pub(super) fn wrote(&mut self, stream: &Stream, bytes: &[u8]) {
+        if self.seeks() {
+            self.written_bytes += bytes.len();
+            self.written.append(stream.clone(), bytes);
+        }
+    }
+
+    /// Forgets the outputs: those that come are a child's own.
+    pub(super) fn forked(&mut self) {
+        self.sought.clear();
+        (self.written, self.written_bytes) = (WrittenTexts::default(), 0);
+    }
+
+    /// The outputs whose text the program has not written, counted by place. If it has written more than is looked through, those are
+    /// meant that come before the last one that was found.
+    pub(super) fn unwritten(&self, outputs: &Outputs) -> Vec<Unwritten> {
+        let Some(&last) = self.sought.last() else { return Vec::new() };
+        let sought = || {
+            let all = outputs.iter().take_while(|(index, _)| *index <= last);
+            all.filter(|(index, _)| self.sought.binary_search(index).is_ok())
+        };
+        let placed: Vec<u64> = standing(self.written.all(), sought()).into_iter().map(|(n, _)| n).collect();
+        let is_cut = self.written_bytes >= MOST_WRITTEN;
+        let end = if is_cut { placed.last().copied().unwrap_or(0) } else { u64::MAX };
+        let at_least = is_cut || self.sought.len() == MOST_SOUGHT;
+        let mut unwritten: Vec<Unwritten> = Vec::new();
+        for (index, output) in sought().take_while(|(index, _)| *index < end) {
+            if placed.binary_search(&index).is_ok() {
+                continue;
+            }
+            match unwritten.iter_mut().find(|unwritten| unwritten.site == output.site) {
+                Some(unwritten) => unwritten.count += 1,
+                None => unwritten.push(Unwritten { count: 1, at_least, site: output.site }),
+            }
+        }
+        unwritten
     }
 
     /// Tells whether nothing was written.
@@ -71,14 +129,16 @@ fn is_own(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use shadowgrind_core::findings::{Label, Output, OutputKind, OutputShadow};
+    use shadowgrind_core::site::Site;
     use shadowgrind_core::text::Style;
 
     #[test]
     fn a_text_is_known_by_its_characters() {
         let mut own = OwnTexts::default();
         assert!(own.is_empty() && !own.has("1.96000000"));
-        own.note(Value::from(1.96), Notation::new(Style::Fixed, Some(8)));
-        own.note(Value::from(-2.5e-7), Notation::new(Style::Scientific, Some(6)));
+        own.note(0, Value::from(1.96), Notation::new(Style::Fixed, Some(8)));
+        own.note(1, Value::from(-2.5e-7), Notation::new(Style::Scientific, Some(6)));
         assert!(own.has("1.96000000") && own.has("+1.96000000") && own.has("-2.500000e-07"));
         assert!(!own.has("1.96") && !own.has("1.96000001") && !own.has("2.500000e-07"));
     }
@@ -91,11 +151,38 @@ mod tests {
         assert!(["0.000123456", "-1.50000", "1.23456e10"].into_iter().all(is_own));
     }
 
+    /// Of three numbers two are written, one behind a text of its own; of more than are sought only the first are known.
+    #[test]
+    fn what_is_written_nowhere_is_counted() {
+        let mut own = OwnTexts::default();
+        let mut outputs = Outputs::new();
+        let notation = Notation::new(Style::Fixed, Some(3));
+        let mut print = |own: &mut OwnTexts, value: f64| {
+            let (value, kind, label) = (Value::from(value), OutputKind::Printf, Label::NONE);
+            let (site, said, notation) = (Site::NONE, OutputShadow::Nothing, Some(notation));
+            own.note(outputs.len(), value, notation.unwrap());
+            outputs.push(&Output { kind, label, value, site, position: 0, said, notation });
+            outputs.len()
+        };
+        for value in [0.5, 2.25, -7.125] {
+            print(&mut own, value);
+        }
+        own.wrote(&Stream::Stdout, b"x=0.500 and -7.1");
+        own.wrote(&Stream::Stdout, b"25\n");
+        let unwritten = |count, at_least| [Unwritten { count, at_least, site: Site::NONE }];
+        while print(&mut own, 1.0) < MOST_SOUGHT as u64 + 10 {}
+        assert_eq!(own.unwritten(&outputs), unwritten(MOST_SOUGHT as u64 - 2, true));
+        own.sought.truncate(3);
+        assert_eq!(own.unwritten(&outputs), unwritten(1, false));
+        own.forked();
+        assert_eq!(own.unwritten(&outputs), []);
+    }
+
     #[test]
     fn the_last_numbers_are_kept() {
         let mut own = OwnTexts::default();
         let fixed = Notation::new(Style::Fixed, Some(6));
-        (0..=MOST_KEPT).for_each(|n| own.note(Value::from(n as f64 + 0.5), fixed));
+        (0..=MOST_KEPT).for_each(|n| own.note(n as u64, Value::from(n as f64 + 0.5), fixed));
         assert!(!own.has("0.500000") && own.has("1.500000") && own.has("65536.500000"));
     }
 }

@@ -43,9 +43,21 @@ pub(crate) struct Parsing {
     text: String,
     value: f64,
     origin: Origin,
+    /// The number where it comes from has a minus sign, which the program reads apart.
+    is_negated: bool,
     site: Site,
     /// The text is one that the program has made of a float with a derivative.
     is_own: bool,
+}
+
+impl Parsing {
+    /// The number where it comes from: its text and its value.
+    fn number(&self) -> (String, f64) {
+        match self.is_negated {
+            true => (format!("-{}", self.text), -self.value),
+            false => (self.text.clone(), self.value),
+        }
+    }
 }
 
 /// Inputs that name numbers which the program parses.
@@ -134,8 +146,9 @@ impl ParsedInputs {
         }
     }
 
-    /// Inputs that name the number of this order, value and origin.
-    fn naming<'a>(&'a self, parsing: &'a Parsing) -> impl Iterator<Item = (usize, f64)> + 'a {
+    /// Inputs that name the number of this order, value and origin, their weights, and whether they name it with another sign
+    /// than it was parsed with.
+    fn naming<'a>(&'a self, parsing: &'a Parsing) -> impl Iterator<Item = (usize, f64, bool)> + 'a {
         let names = |input: &&ParsedInput| match &input.spec.target {
             InputTarget::Parsed(Calls::All) => true,
             InputTarget::Parsed(Calls::Numbers(numbers)) => numbers.contains(&parsing.order),
@@ -146,7 +159,10 @@ impl ParsedInputs {
             },
             InputTarget::Place(_) => false,
         };
-        self.inputs.iter().filter(names).map(|input| (input.number, input.spec.weight))
+        self.inputs.iter().filter(names).map(|input| {
+            let is_text = matches!(input.spec.target, InputTarget::Text(_));
+            (input.number, input.spec.weight, is_text && parsing.is_negated)
+        })
     }
 
     /// Notes in `input`, the report's of this number, which number of a file or of standard input its next float is made from, if it
@@ -285,18 +301,21 @@ impl State {
     ) -> Option<Parsing> {
         let parse = parser.call(m).ok()?;
         let (address, text, value) = number_at(m, parse.text, parse.length, parse.character)?;
-        let (mut origin, mut order) = (Origin::Unknown, 0);
+        let (mut origin, mut order, mut is_negated) = (Origin::Unknown, 0, false);
         if let Some(parsed) = &mut self.parsed {
             origin = match is_data {
                 true => parsed.texts.origin(m, address, &text, value),
                 false => parsed.texts.literal(value),
             };
+            if let Origin::Known(place) = origin {
+                is_negated = parsed.texts.is_negated(place, &text);
+            }
             order = parsed.count;
             parsed.count += 1;
         }
         let text = String::from_utf8_lossy(&text).into_owned();
         let is_own = is_data && self.own_texts.has(&text);
-        Some(Parsing { parse, order, text, value, origin, site, is_own })
+        Some(Parsing { parse, order, text, value, origin, is_negated, site, is_own })
     }
 
     /// A call that parses has returned: seeds the number, if an input names it.
@@ -315,16 +334,21 @@ impl State {
         let Some(parsed) = &mut self.parsed else { return };
         if let Some(listing) = &mut self.report.listing {
             let spec = parsed.spec(parsing);
-            let (text, with) = (Some(parsing.text.clone()), Some(demangle(&self.names[function].0)));
-            listing.push(Entry { spec, text, value: parsing.value, with, site: parsing.site, count: 1 });
+            let (text, value) = parsing.number();
+            let with = Some(demangle(&self.names[function].0));
+            listing.push(Entry { spec, text: Some(text), value, with, site: parsing.site, count: 1 });
         }
         let named: Vec<_> = parsed.naming(parsing).collect();
         if let (Origin::Known(place), false) = (&parsing.origin, named.is_empty()) {
             parsed.seeded.insert(*place);
         }
-        for (number, weight) in named {
-            let (input, seed) = (&mut self.report.inputs[number], Seed { input: number, weight });
+        for (number, weight, is_negated) in named {
+            let input = &mut self.report.inputs[number];
             parsed.note_place(parsing, number, input);
+            if is_negated {
+                input.value.get_or_insert(float.negated().value());
+            }
+            let seed = Seed { input: number, weight: if is_negated { -weight } else { weight } };
             outputs::seed_all(input, &[float], seed, &self.moves, observer, m);
         }
         self.warn_of_ambiguous(parsing);

@@ -105,6 +105,7 @@ impl Session {
     /// Puts the outputs in order, asks the shadow about those that are to be reported, and takes out what is suppressed.
     fn judge(&self, state: &mut State, observer: &mut dyn Observer, symbols: &mut Files) {
         state.place_outputs();
+        state.report.coverage.unwritten = state.own_texts.unwritten(&state.report.outputs);
         state.list_outputs();
         let outputs = state.choose_outputs(&self.config.outputs, symbols);
         state.ask(&self.config, outputs, observer);

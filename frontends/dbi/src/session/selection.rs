@@ -24,6 +24,11 @@ impl Session {
             || self.config.reports.tell_places()
     }
 
+    /// Tells whether what the program is about to write is to be told to [`Session::wrote`].
+    pub(crate) fn wants_next_written(&self) -> bool {
+        self.wants_written() || self.has_taken() || self.state.lock().own_texts.seeks()
+    }
+
     /// The system call at `pc` has written these pieces, address and length, to `descriptor`, which is open for the file at `path`.
     pub(crate) fn wrote(
         &self,
@@ -33,10 +38,12 @@ impl Session {
         observer: &mut dyn Observer,
         m: &mut dyn Machine,
     ) {
+        let mut state = self.state.lock();
         if self.has_taken() {
-            self.state.lock().find_taken(pc, descriptor, pieces, observer, m);
+            state.find_taken(pc, descriptor, pieces, observer, m);
         }
-        if !self.wants_written() {
+        let is_wanted = self.wants_written();
+        if !is_wanted && !state.own_texts.seeks() {
             return;
         }
         let stream = match descriptor {
@@ -44,10 +51,12 @@ impl Session {
             libc::STDERR_FILENO => Stream::Stderr,
             _ => Stream::File(path.to_owned()),
         };
-        let mut state = self.state.lock();
         for &(address, length) in pieces {
             let bytes = super::texts::readable(m, address, address + length);
-            state.report.texts.append(stream.clone(), &bytes);
+            state.own_texts.wrote(&stream, &bytes);
+            if is_wanted {
+                state.report.texts.append(stream.clone(), &bytes);
+            }
         }
     }
 }

@@ -312,6 +312,7 @@ impl Session {
         state.sent.clear();
         state.untold.clear();
         state.worst_sent.clear();
+        state.own_texts.forked();
         state.destinations.forked = true;
     }
 

@@ -13,6 +13,16 @@ use shadowgrind_core::site::Site;
 use shadowgrind_core::text::{Decimal, Recognised};
 use std::sync::atomic::Ordering;
 
+/// Candidate whose text was found.
+#[derive(Clone, Copy, Debug)]
+struct Found {
+    /// Place in the order of candidates.
+    order: u64,
+    how: Recognised,
+    /// The text has a minus sign that the candidate has not.
+    is_negated: bool,
+}
+
 impl Session {
     /// Tells whether floats that integer code takes are to be told to [`Session::took`].
     pub(crate) fn wants_taken(&self) -> bool {
@@ -82,9 +92,9 @@ impl State {
             let (text, tokens) = self.taken.complete(descriptor, &bytes, false);
             let mut site = None;
             for (text, value) in numbers(&text, &tokens) {
-                let Some((order, how)) = self.find_number(text, value, observer) else { continue };
+                let Some(found) = self.find_number(text, value, observer) else { continue };
                 let site = *site.get_or_insert_with(|| self.caller(pc, m));
-                self.output_taken(order, how, site, observer, m);
+                self.output_taken(found, site, observer, m);
             }
         }
     }
@@ -95,31 +105,34 @@ impl State {
         for descriptor in descriptors {
             let (text, tokens) = self.taken.complete(descriptor, &[], true);
             for (text, value) in numbers(&text, &tokens) {
-                if let Some((order, how)) = self.find_number(text, value, observer) {
-                    self.output_taken(order, how, Site::NONE, observer, m);
+                if let Some(found) = self.find_number(text, value, observer) {
+                    self.output_taken(found, Site::NONE, observer, m);
                 }
             }
         }
     }
 
     /// The candidate that the program has written as `text`, if there is one and no doubt.
-    fn find_number(
-        &mut self,
-        text: &str,
-        value: f64,
-        observer: &mut dyn Observer,
-    ) -> Option<(u64, Recognised)> {
+    fn find_number(&mut self, text: &str, value: f64, observer: &mut dyn Observer) -> Option<Found> {
         let decimal = Decimal::of(text)?;
-        let unit = decimal.unit();
-        let mut fitting = self.taken.fitting(text, value, unit);
-        let (digits, all) = (decimal.significant_digits(), fitting.len());
-        fitting.retain(|&(order, how)| self.taken.is_telling(order, how, digits, all));
-        if fitting.is_empty() || self.taken.is_known(value, unit) {
+        let (unit, digits) = (decimal.unit(), decimal.significant_digits());
+        if self.taken.is_known(value, unit) {
             return None;
+        }
+        let telling = |text: &str, value: f64| {
+            let mut fitting = self.taken.fitting(text, value, unit);
+            let all = fitting.len();
+            fitting.retain(|&(order, how)| self.taken.is_telling(order, how, digits, all));
+            fitting
+        };
+        let mut fitting = telling(text, value);
+        let bare = text.strip_prefix('-').filter(|_| fitting.is_empty());
+        if let Some(bare) = bare {
+            fitting = telling(bare, -value);
         }
         let candidate = |order: u64| &self.taken.all[&order];
         let awaited = fitting.iter().find(|(order, _)| candidate(*order).awaited > 0);
-        let &(order, how) = awaited.unwrap_or(&fitting[0]);
+        let &(order, how) = awaited.or(fitting.first())?;
         let (kept, is_awaited) = (candidate(order).kept, awaited.is_some());
         // What was written before is not expected once more where something else is.
         let others = fitting.iter().map(|(order, _)| candidate(*order));
@@ -129,30 +142,29 @@ impl State {
             *count += 1;
             return None;
         }
-        Some((order, how))
+        Some(Found { order, how, is_negated: bare.is_some() })
     }
 
-    /// The candidate at this place in the order is an output; `written` is the place that writes it, where the one that has taken it
-    /// is in no file.
+    /// The candidate that was `found` is an output; `written` is the place that writes it, where the one that has taken it is in no
+    /// file.
     fn output_taken(
         &mut self,
-        order: u64,
-        how: Recognised,
+        found: Found,
         written: Site,
         observer: &mut dyn Observer,
         m: &mut dyn Machine,
     ) {
-        let candidate = &self.taken.all[&order];
+        let candidate = &self.taken.all[&found.order];
         let (Taken { format, bits, .. }, kept) = (candidate.taken, candidate.kept);
         let mut sites = candidate.takers.iter().map(|((site, _), _)| *site);
         let (site, notation) =
-            (sites.find(|site| *site != Site::NONE).unwrap_or(written), Some(how.notation));
+            (sites.find(|site| *site != Site::NONE).unwrap_or(written), Some(found.how.notation));
         let leaves = Leaves { site, output: self.report.outputs.len(), notation, written: false };
-        let (value, said) = observer.output_kept(m, &leaves, (format, bits), kept);
+        let (value, said) = observer.output_kept(m, &leaves, (format, bits), (kept, found.is_negated));
         let (kind, label) = (OutputKind::Value, Label::NONE);
         let output = Output { kind, label, value, site, position: 0, said: said.as_deref(), notation };
         self.report.outputs.push(&output);
-        self.taken.find(order);
+        self.taken.find(found.order);
     }
 }
 

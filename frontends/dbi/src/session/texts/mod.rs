@@ -172,6 +172,12 @@ impl Texts {
         &self.all[place.text].scan.tokens[place.token]
     }
 
+    /// Tells whether the number at `place` has a minus sign that is not in `parsed`, what the program has parsed of it.
+    pub(crate) fn is_negated(&self, place: Place, parsed: &[u8]) -> bool {
+        let first = self.all[place.text].bytes[self.token(place).start];
+        first == b'-' && !parsed.starts_with(b"-")
+    }
+
     /// The text of the number at `place`, its line, and its number in the line.
     pub(crate) fn describe(&self, place: Place) -> (&TextSource, u32, u32) {
         let token = self.token(place);

@@ -91,9 +91,17 @@ impl Texts {
     /// The number, of a file, that is parsed as a literal of a script: it is expected nowhere else.
     pub(crate) fn literal(&mut self, value: f64) -> Origin {
         self.all.iter_mut().for_each(Text::update);
-        let mut places = self.alike(value);
-        places.retain(|place| matches!(self.all[place.text].name, TextSource::File(_)));
-        places.retain(|place| !self.all[place.text].in_place.contains(&place.token));
+        let alike = |value| {
+            let mut places = self.alike(value);
+            places.retain(|place| matches!(self.all[place.text].name, TextSource::File(_)));
+            places.retain(|place| !self.all[place.text].in_place.contains(&place.token));
+            places
+        };
+        let mut places = alike(value);
+        if places.is_empty() {
+            // A sign is an operation of its own in a script.
+            places = alike(-value);
+        }
         let origin = match places[..] {
             [first, ..] if places.iter().all(|place| place.text == first.text) => Origin::Known(first),
             _ => self.in_order(places),
@@ -125,7 +133,12 @@ impl Texts {
 
     /// The number of which there is a copy, `text`, at `address`.
     fn copied_from(&self, m: &dyn Machine, address: u64, text: &[u8], value: f64) -> Origin {
-        let mut places = self.alike(value);
+        let follows_minus = bytes_before(m, address).last() == Some(&b'-');
+        let alike = |is_negated| if is_negated { self.negated(text, value) } else { self.alike(value) };
+        let mut places = alike(follows_minus);
+        if places.is_empty() {
+            places = alike(!follows_minus);
+        }
         // A number that the program parses where it was given, or reads past, is hardly parsed from a copy too.
         let is_read = |place: &Place| {
             let Text { in_place, integers, .. } = &self.all[place.text];
@@ -145,6 +158,17 @@ impl Texts {
             places = self.with_most_around(m, address, text.len(), places);
         }
         self.in_order(places)
+    }
+
+    /// All numbers that are `text`, of this value, behind a minus sign: one that the program reads apart.
+    fn negated(&self, text: &[u8], value: f64) -> Vec<Place> {
+        let mut places = self.alike(-value);
+        places.retain(|place| {
+            let token = self.token(*place);
+            let number = &self.all[place.text].bytes[token.start..token.end];
+            number.strip_prefix(b"-") == Some(text)
+        });
+        places
     }
 
     /// All numbers with this value.

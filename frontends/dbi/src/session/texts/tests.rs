@@ -24,6 +24,12 @@ fn origin(texts: &mut Texts, m: &Fake, address: u64, text: &str) -> Option<Strin
     }
 }
 
+/// Tells whether the number at `address`, parsed as `text`, is one with a minus sign that is not in `text`.
+fn is_negated(texts: &mut Texts, m: &Fake, address: u64, text: &str) -> Option<bool> {
+    let origin = texts.origin(m, address, text.as_bytes(), text.parse().unwrap());
+    origin.known().map(|place| texts.is_negated(place, text.as_bytes()))
+}
+
 /// Puts a text into memory of its own.
 fn copied(m: &mut Fake, text: &str) -> u64 {
     m.poke(0x8000, &[0; 1024]);
@@ -137,4 +143,34 @@ fn what_is_no_text_has_no_numbers() {
     texts.read(file(), 0, b"1.5 \0 2.5", 0x1000);
     let at = copied(&mut m, "1.5");
     assert_eq!(origin(&mut texts, &m, at, "1.5"), None);
+}
+
+#[test]
+fn a_minus_sign_that_is_read_apart() {
+    let (mut texts, mut m) = texts();
+    let line = "-7.5 7.5 -0.75\n";
+    m.poke(0x4000, line.as_bytes());
+    texts.read(TextSource::Stdin, 0, line.as_bytes(), 0x4000);
+    assert_eq!(is_negated(&mut texts, &m, 0x4000, "-7.5"), Some(false));
+    assert_eq!(is_negated(&mut texts, &m, 0x4001, "7.5"), Some(true));
+    assert_eq!(is_negated(&mut texts, &m, 0x4005, "7.5"), Some(false));
+    // Of copies the sign may be left behind, or stand before the text that is parsed.
+    let at = copied(&mut m, "0.75");
+    assert_eq!(is_negated(&mut texts, &m, at, "0.75"), Some(true));
+    assert_eq!(origin(&mut texts, &m, at, "0.75").unwrap(), "stdin:1:3");
+    let (mut texts, mut m) = (Texts::default(), Fake::called(0x10));
+    texts.read(TextSource::Stdin, 0, line.as_bytes(), 0x4000);
+    let at = copied(&mut m, "-7.5");
+    assert_eq!(is_negated(&mut texts, &m, at + 1, "7.5"), Some(true));
+}
+
+#[test]
+fn a_literal_whose_sign_is_an_operation() {
+    let (mut texts, _) = texts();
+    texts.read(file(), FILE.len(), b"x = -0.75\n", 0x9000);
+    assert_eq!(texts.literal(-0.75).known().map(|place| texts.is_negated(place, b"-0.75")), Some(false));
+    let (mut texts, _) = self::texts();
+    texts.read(file(), FILE.len(), b"x = -0.75\n", 0x9000);
+    assert_eq!(texts.literal(0.75).known().map(|place| texts.is_negated(place, b"0.75")), Some(true));
+    assert_eq!(texts.literal(0.25).known().map(|place| texts.is_negated(place, b"0.25")), Some(false));
 }
