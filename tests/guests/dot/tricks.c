@@ -60,6 +60,20 @@ static int exponent_of(real x) { return (int)((bits_of(x) & ~SIGN) >> SIGNIFICAN
 /* 2 to a whole number made by integer instructions only, as NumPy's vector exponential does. */
 static real power_of_two(int n) { return real_of((bits_type)(n + BIAS) << SIGNIFICAND); }
 
+/* Byte by byte, from a register to memory: those of a derivative, too, of which some are zero. */
+static __attribute__((noinline)) real put_by_bytes(real x)
+{
+    volatile unsigned char bytes[sizeof(real)];
+    bits_type bits = bits_of(x);
+#define PUT(n) bytes[n] = (unsigned char)(bits >> 8 * (n))
+    PUT(0), PUT(1), PUT(2), PUT(3);
+#if KIND == 8
+    PUT(4), PUT(5), PUT(6), PUT(7);
+#endif
+    memcpy(&x, (void *)bytes, sizeof x);
+    return 2 * x;
+}
+
 static __attribute__((noinline)) bits_type joined(half_type high, half_type low)
 {
     return (bits_type)high << 8 * sizeof low | low;
@@ -124,6 +138,7 @@ static void signs(void)
     AT("multiplied-sign", real_of(bits_of(x) ^ (bits_of(-2) & SIGN)), -1, 0.75, -2.5);
     AT("xor-sign-twice", real_of((bits_of(x) ^ SIGN) ^ SIGN), 1, 0.75, -2.5);
     AT("byte-sign", turned_in_place(x), -1, 0.75, -2.5);
+    AT("joined", put_by_bytes(x), 2, -2.3, 0.75);
     AT("joined", real_of(joined((half_type)(bits_of(x) >> 8 * sizeof(half_type)), (half_type)bits_of(x))), 1, 0.75, -2.3);
     AT("add-sign", real_of(bits_of(x) + SIGN), -1, 0.75, -2.5);
 }

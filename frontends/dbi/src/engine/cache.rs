@@ -37,6 +37,8 @@ pub(crate) struct MadeOf {
     pub(crate) hot: bool,
     /// The return address that it expects on the stack: the one that was there when it was made hot.
     pub(crate) back: Option<u64>,
+    /// True if the code before it has just run whenever it is entered.
+    pub(crate) onward: bool,
 }
 
 impl MadeOf {

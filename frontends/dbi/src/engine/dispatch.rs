@@ -86,8 +86,12 @@ impl Thread {
             let awake = self.client().mode(self);
             self.mode = if self.mode.is_past_hook() { awake.past_hook() } else { awake };
         }
+        let onward = self.onward.take() == Some(self.pc);
         if let Some(id) = self.cache.find(self.pc, self.mode) {
-            return Some(id);
+            if onward || !self.cache.block(id).made_of.onward {
+                return Some(id);
+            }
+            self.cache.forget(id);
         }
         if self.client().first_run(self) {
             return None;
@@ -99,14 +103,14 @@ impl Thread {
         if self.process.options.flush_every.is_some_and(|every| self.cache.block_count() >= every) {
             self.flush();
         }
-        self.translate(false)
+        self.translate(false, onward)
     }
 
-    /// Makes the block at `self.pc`, as [`Thread::block`]; with more effort if it is `hot`.
-    fn translate(&mut self, hot: bool) -> Option<BlockId> {
+    /// Makes the block at `self.pc`, as [`Thread::block`]; with more effort if it is `hot`. `onward` as for [`Wanted`].
+    fn translate(&mut self, hot: bool, onward: bool) -> Option<BlockId> {
         let mut source = GuestCode::new(self.process, self.pc);
         source.out_of_line = self.mode.is_out_of_line();
-        let wanted = Wanted { pc: self.pc, mode: self.mode, compare: source.compare, hot };
+        let wanted = Wanted { pc: self.pc, mode: self.mode, compare: source.compare, hot, onward };
         match self.translator.translate(&mut self.cache, &mut source, self.context, wanted) {
             Ok(id) => {
                 self.counters.blocks += 1;
@@ -308,6 +312,7 @@ impl Thread {
             ExitKind::Counted(pc) => {
                 self.client().counted(pc);
                 self.cache.invalidate_page(page_floor(pc));
+                self.onward = Some(pc);
             }
             ExitKind::Flush(_) => {}
             ExitKind::Hook(_) => self.client().hook(self),
@@ -315,12 +320,13 @@ impl Thread {
             ExitKind::Hot(pc) => {
                 if let Some(id) = self.cache.find(pc, self.mode) {
                     self.cache.forget(id);
-                    self.translate(true);
+                    self.translate(true, false);
                 }
             }
             ExitKind::Settled(_) => exceptions::leave_isolation(self),
             ExitKind::Changed(pc) => {
                 self.cache.invalidate_page(page_floor(pc));
+                self.onward = Some(pc);
             }
         }
         Next::Run
@@ -339,6 +345,7 @@ impl Thread {
     fn finish_out_of_line(&mut self) {
         if self.mode.is_out_of_line() {
             self.client().finish(self);
+            self.onward = Some(self.pc);
         }
     }
 

@@ -297,6 +297,7 @@ pub(crate) fn new_thread(
         diverted: 0,
         raised: Raised::new(),
         arrived: false,
+        onward: None,
         counters: thread::Counters::NONE,
         carrier,
         own_process: false,

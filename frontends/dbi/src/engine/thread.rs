@@ -47,6 +47,8 @@ pub(crate) struct Thread {
     pub(super) raised: Raised,
     /// True if a single step has reached the code that was entered.
     pub(crate) arrived: bool,
+    /// Guest address at which it goes on behind an instruction that has run out of line.
+    pub(crate) onward: Option<u64>,
     pub(crate) counters: Counters,
     pub(crate) carrier: Carrier,
     /// True if the thread shares the guest's memory but is a process of its own.

@@ -68,6 +68,8 @@ pub(crate) struct Wanted {
     pub(crate) compare: bool,
     /// True if it has run often: calls are followed, and a return to where it would go now.
     pub(crate) hot: bool,
+    /// True if the thread goes on there behind code of a block that it has left in the middle.
+    pub(crate) onward: bool,
 }
 
 /// Reason why there is no block at a guest address.
@@ -162,14 +164,15 @@ impl Translator {
     }
 
     /// Finds out what the instructions of the block just discovered mean for floats, with the help of what other blocks have told
-    /// of them, and notes it.
-    fn find_facts(&mut self, source: &mut dyn CodeSource) {
+    /// of them, and notes it. `onward` as for [`Wanted`].
+    fn find_facts(&mut self, source: &mut dyn CodeSource, onward: bool) {
         self.block.find_facts(source);
         let Superblock { insns, facts: Some(facts), .. } = &mut self.block else { return };
-        // A block that starts on the way of a float's end does not see where that was read.
+        // A block that starts on the way of a float's end does not see where that was read, nor one in the midst of a float's parts
+        // those that were written before.
         for insn in &*insns {
             let (pc, known) = (insn.pc(), self.wholes.get(&insn.pc()).copied());
-            if let Some(known) = known.filter(|known| known.holds_for(&insn.decoded)) {
+            if let Some(known) = known.filter(|known| known.holds_for(&insn.decoded, onward)) {
                 facts.wholes.retain(|&(at, _)| at != pc);
                 facts.wholes.push((pc, known));
             }
@@ -214,7 +217,7 @@ impl Translator {
         context: &Context,
         wanted: Wanted,
     ) -> Result<BlockId, NoBlock> {
-        let Wanted { pc, mode, compare, hot } = wanted;
+        let Wanted { pc, mode, compare, hot, onward } = wanted;
         let limits = self.limits(mode, compare, hot);
         self.block.discover(pc, limits, source);
         let back = if hot { self.back(context) } else { None };
@@ -222,7 +225,7 @@ impl Translator {
             self.block.discover(pc, Limits { back, ..limits }, source);
         }
         if mode.is_annotated() {
-            self.find_facts(source);
+            self.find_facts(source, onward);
         }
         match self.block.end {
             End::Invalid(at) if at == pc => return Err(NoBlock::Invalid),
@@ -235,7 +238,7 @@ impl Translator {
             return Err(NoBlock::UpperRegisters);
         }
         self.instructions += self.block.insns.len() as u64;
-        let made_of = MadeOf { pc, mode, instructions: self.block.insns.len(), compare, hot, back };
+        let made_of = MadeOf { pc, mode, instructions: self.block.insns.len(), compare, hot, back, onward };
         Ok(self.install(cache, made_of, source.is_writable())?)
     }
 
@@ -376,7 +379,7 @@ impl Translator {
 
     /// Discovers once more what a block was made of, unless it keeps that.
     fn discover_again(&mut self, source: &mut dyn CodeSource, made_of: &MadeOf, kept: &Kept) {
-        let &MadeOf { pc, mode, instructions, compare, hot, back } = made_of;
+        let &MadeOf { pc, mode, instructions, compare, hot, back, .. } = made_of;
         if let Kept::Superblock(made_from) = kept {
             return self.block.clone_from(made_from);
         }

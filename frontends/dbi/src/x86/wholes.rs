@@ -60,9 +60,10 @@ pub(crate) enum Whole {
 }
 
 impl Whole {
-    /// Tells whether this is so of `insn`, whatever else is in its block.
-    pub(crate) fn holds_for(self, insn: &Instruction) -> bool {
+    /// Tells whether this is so of `insn`, whatever else is in its block. `onward`: code before that has run as well.
+    pub(crate) fn holds_for(self, insn: &Instruction, onward: bool) -> bool {
         match self {
+            Whole::Alone => onward,
             Whole::Passing | Whole::Ending => insn.op0_kind() == OpKind::Register,
             Whole::Assembled | Whole::Ended | Whole::End { restored: true } => {
                 Part::of(insn).is_some_and(|part| part.is_in_memory)

@@ -49,7 +49,8 @@ fn what_other_blocks_tell_is_kept() {
         let kept = translator.to_keep(writable);
         translator.wholes.clear();
         let mode = Mode::cells(0);
-        let made_of = MadeOf { pc: store, mode, instructions, compare: false, hot: false, back: None };
+        let made_of =
+            MadeOf { pc: store, mode, instructions, compare: false, hot: false, back: None, onward: false };
         translator.discover_again(&mut source, &made_of, &kept);
         assert_eq!(translator.block.facts, facts, "writable: {writable}");
     }
