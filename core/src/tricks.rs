@@ -45,8 +45,8 @@ pub fn power_between(format: Format, before: u128, after: u128) -> Option<(bool,
 }
 
 /// Relation of `after`, made of `before` by exclusive disjunction with what is no float, to that: whether the sign differs, and the
-/// power of two between them, digits aside. Another exponent is the result's only if that `is_float`, and no digit was turned off.
-/// A significand on its own counts as in [`relation`].
+/// power of two between them, digits aside. Another exponent is the result's only if that `is_float`, and no digit was turned off; or
+/// as in [`given_exponent`]. A significand on its own counts as in [`relation`].
 pub fn flip(format: Format, before: u128, after: u128, is_float: bool) -> Option<(bool, i32)> {
     let (x, y) = (Fields::of(format, before), Fields::of(format, after));
     let turned = x.negative != y.negative;
@@ -54,7 +54,34 @@ pub fn flip(format: Format, before: u128, after: u128, is_float: bool) -> Option
         return Some((turned, 0));
     }
     let joined = is_float && x.significand & !y.significand == 0;
-    joined.then(|| Some((turned, y.exponent()? - x.exponent()?))).flatten()
+    joined
+        .then(|| Some((turned, y.exponent()? - x.exponent()?)))
+        .flatten()
+        .or_else(|| given_exponent(format, before, after))
+}
+
+/// Relation of `after`, made of `before` by exclusive disjunction, to that, as in [`relation`], if a significand on its own has been given
+/// an exponent, or has lost it, with all its digits as they were.
+pub fn given_exponent(format: Format, before: u128, after: u128) -> Option<(bool, i32)> {
+    let (x, y) = (Fields::of(format, before), Fields::of(format, after));
+    let is_one_alone = x.biased != y.biased && (x.biased == 0 || y.biased == 0);
+    let exponent = |fields: &Fields| if fields.is_zero() { Some(0) } else { fields.exponent() };
+    (is_one_alone && x.significand == y.significand)
+        .then(|| Some((x.negative != y.negative, exponent(&y)? - exponent(&x)?)))
+        .flatten()
+}
+
+/// Tells whether `other`, of eight bytes, is for the fields of one double and not for those of two narrow floats: whether it cuts a
+/// significand out, or puts an exponent to `float`, which is a significand on its own.
+pub fn is_for_double(by: Bitwise, float: u128, other: u128) -> bool {
+    let [float, exponent] = [float, other].map(|bits| Fields::of(Format::F64, bits));
+    match by {
+        Bitwise::And => cuts(by, Format::F64, other),
+        Bitwise::Other | Bitwise::Xor => {
+            float.biased == 0 && exponent.biased != 0 && exponent.significand == 0
+        }
+        _ => false,
+    }
 }
 
 /// Tells whether `after` is `before` with other digits, so that it is that rounded, more or less: sign and exponent are the same.
@@ -305,7 +332,12 @@ mod tests {
         assert_eq!(flip(1.75, 1 << 63 | 0x1234, false), Some((true, 0)));
         let cut = f64::from_bits((-12.5_f64).to_bits() & !(0x7ff << 52));
         assert_eq!(flip(cut, 0xc01 << 52, true), Some((true, 2)));
-        assert_eq!(flip(cut, 0xc01 << 52, false), None);
+        assert_eq!(flip(cut, 0xc01 << 52, false), Some((true, 2)));
+        assert_eq!(flip(0.0, 0x401 << 52, false), Some((false, 2)));
+        assert_eq!(flip(12.5, 0x402 << 52, false), Some((false, -3)));
+        assert_eq!(flip(12.5, 0x3 << 52, false), None);
+        // The digits of another number: a hash.
+        assert_eq!(flip(cut, 0xc01 << 52 | 1, false), None);
         // Digits that are turned off are those of another number.
         assert_eq!(flip(1.75, 0x4018 << 48, true), None);
     }

@@ -25,6 +25,7 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
             let lane = match known {
                 Some(whole) => whole,
                 None if self.are_doubles(xs, bytes - offset, lane) => Format::F64,
+                None if self.are_for_double(by, xs, bytes - offset, lane) => Format::F64,
                 None => lane,
             };
             let here = (lane.bytes() as u16).min(bytes - offset);
@@ -100,7 +101,24 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         lane == Format::F32 && usize::from(bytes) >= Format::F64.bytes() && x.into_iter().any(double)
     }
 
-    /// The sign of one float is turned over; or whatever it becomes will become it again.
+    /// Tells whether narrow lanes are one wide one by what is done to it.
+    fn are_for_double(&mut self, by: Bitwise, x: [Operand; 2], bytes: u16, lane: Format) -> bool {
+        if lane != Format::F32 || usize::from(bytes) < Format::F64.bytes() {
+            return false;
+        }
+        let carries = self.carried(x, Format::F64.bytes()).map(|carries| carries != 0);
+        let [first, second] = x.map(|operand| self.bits(Format::F64, operand));
+        match (by, carries) {
+            (Bitwise::AndNot, [false, true]) => {
+                tricks::is_for_double(Bitwise::And, second, first ^ u128::from(u64::MAX))
+            }
+            (_, [true, false]) => tricks::is_for_double(by, first, second),
+            (_, [false, true]) => tricks::is_for_double(by, second, first),
+            _ => false,
+        }
+    }
+
+    /// The sign of one float is turned over, or a significand is given an exponent; or whatever it becomes will become it again.
     fn exclusive_lane(&mut self, x: [Operand; 2], r: Operand, format: Format) {
         let kept = |run: &mut Self| run.combined(x, r, format);
         let (shadowed, other, shadow) = match x.map(|operand| self.get(format, operand)) {
@@ -110,11 +128,13 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         };
         let turns = |run: &Self, format: Format, at| {
             let [x, other, r] = [shadowed, other, r].map(|lane| run.bits(format, lane.plus(at)));
-            tricks::relation(Bitwise::Xor, format, x, other, r).map(|(negate, _)| negate)
+            tricks::relation(Bitwise::Xor, format, x, other, r)
+                .or_else(|| tricks::given_exponent(format, x, r))
         };
         match turns(self, format, 0) {
-            Some(true) => {
-                let (result, turned) = (self.bits(format, r), self.shadow.scale(&shadow, format, true, 0));
+            Some((negate, power)) if negate || power != 0 => {
+                let (result, turned) =
+                    (self.bits(format, r), self.shadow.scale(&shadow, format, negate, power));
                 self.cells.set(self.location(r.place), format, result, turned);
             }
             None if format == Format::F64

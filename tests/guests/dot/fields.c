@@ -48,6 +48,33 @@ static real mantissa(real x)
     return real_of(opaque(bits_of(x) & opaque(FRACTION | SIGN)) | opaque((bits_type)BIAS << SIGNIFICAND));
 }
 
+/* The exponent put in by an exclusive disjunction, with another sign. */
+static real mantissa_turned(real x)
+{
+    const bits_type given = (bits_type)(BIAS + 1) << SIGNIFICAND | SIGN;
+    return real_of(opaque(bits_of(x) & opaque(FRACTION | SIGN)) ^ opaque(given));
+}
+
+/* In vectors, where the width of the lanes is not that of the instruction. */
+static __attribute__((noinline)) void turn_mantissas(real *x)
+{
+    for (int i = 0; i < 8; i++) {
+        bits_type bits;
+        memcpy(&bits, &x[i], sizeof bits);
+        bits = (bits & (FRACTION | SIGN)) ^ ((bits_type)(BIAS + 1) << SIGNIFICAND | SIGN);
+        memcpy(&x[i], &bits, sizeof bits);
+    }
+}
+
+static real mantissas_turned(real x)
+{
+    real eight[8];
+    for (int i = 0; i < 8; i++)
+        eight[i] = x;
+    turn_mantissas(eight);
+    return eight[0] + eight[5] - eight[2];
+}
+
 static real halved(real x)
 {
     bits_type bits = bits_of(x), exponent = opaque(bits >> SIGNIFICAND) & EXPONENTS;
@@ -84,6 +111,8 @@ static void checks(void)
     SUM("magnitude", magnitude(x), w < 0 ? -1 : 1);
     SUM("opposite", opposite(x), -1);
     SUM("mantissa", mantissa(x), ldexpl(1, -exponent_of(w)));
+    SUM("mantissa_turned", mantissa_turned(x), -ldexpl(2, -exponent_of(w)));
+    SUM("mantissas_turned", mantissas_turned(x), -ldexpl(2, -exponent_of(w)));
     SUM("halved", halved(x), 0.5L);
     SUM("turned_round", turned_round(x), 1);
     SUM("ordered", ordered(x), 1);

@@ -98,8 +98,8 @@ impl Emitter {
         both.into_iter().for_each(|field| cold.patch(field, here));
     }
 
-    /// A disjunction of one or the other: what turns the sign alone goes on with power 0; otherwise the shadow is kept as it is,
-    /// and the jump returned taken.
+    /// A disjunction of one or the other: what turns the sign alone goes on with power 0; where digits are turned, the shadow is kept
+    /// as it is, and the jump returned taken. An exponent alone is the engine's: it may be that of a significand on its own.
     pub(super) fn flipped(&mut self, of: &Rescaling<'_>, Free { r, b, c }: Free, ways: &mut Ways) -> Rel32 {
         let bytes = of.fields.bytes;
         let cold = &mut self.out.cold;
@@ -114,6 +114,8 @@ impl Emitter {
         let turns = cold.jcc_open(EQUAL);
         // The sign, and more.
         ways.exits.push(cold.jcc_open(CARRY));
+        encode::shift(cold, Shift::Left, c, of.upper() - 1, bytes);
+        ways.exits.push(cold.jcc_open(EQUAL));
         encode::load(cold, b, of.kept.0, bytes);
         self.keep(of, b);
         let cold = &mut self.out.cold;
