@@ -56,24 +56,26 @@ static real mantissa_turned(real x)
 }
 
 /* In vectors, where the width of the lanes is not that of the instruction. */
-static __attribute__((noinline)) void turn_mantissas(real *x)
-{
-    for (int i = 0; i < 8; i++) {
-        bits_type bits;
-        memcpy(&bits, &x[i], sizeof bits);
-        bits = (bits & (FRACTION | SIGN)) ^ ((bits_type)(BIAS + 1) << SIGNIFICAND | SIGN);
-        memcpy(&x[i], &bits, sizeof bits);
+#define IN_VECTORS(name, join)                                                              \
+    static __attribute__((noinline)) void name##_in_place(real *x)                          \
+    {                                                                                       \
+        for (int i = 0; i < 8; i++) {                                                       \
+            bits_type bits;                                                                 \
+            memcpy(&bits, &x[i], sizeof bits);                                              \
+            bits = (bits & (FRACTION | SIGN)) join ((bits_type)(BIAS + 1) << SIGNIFICAND);  \
+            memcpy(&x[i], &bits, sizeof bits);                                              \
+        }                                                                                   \
+    }                                                                                       \
+    static real name(real x)                                                                \
+    {                                                                                       \
+        real eight[8];                                                                      \
+        for (int i = 0; i < 8; i++)                                                         \
+            eight[i] = x;                                                                   \
+        name##_in_place(eight);                                                             \
+        return eight[0] + eight[5] - eight[2];                                              \
     }
-}
-
-static real mantissas_turned(real x)
-{
-    real eight[8];
-    for (int i = 0; i < 8; i++)
-        eight[i] = x;
-    turn_mantissas(eight);
-    return eight[0] + eight[5] - eight[2];
-}
+IN_VECTORS(joined, |)
+IN_VECTORS(turned, ^)
 
 static real halved(real x)
 {
@@ -112,7 +114,8 @@ static void checks(void)
     SUM("opposite", opposite(x), -1);
     SUM("mantissa", mantissa(x), ldexpl(1, -exponent_of(w)));
     SUM("mantissa_turned", mantissa_turned(x), -ldexpl(2, -exponent_of(w)));
-    SUM("mantissas_turned", mantissas_turned(x), -ldexpl(2, -exponent_of(w)));
+    SUM("mantissas_joined", joined(x), ldexpl(2, -exponent_of(w)));
+    SUM("mantissas_turned", turned(x), ldexpl(2, -exponent_of(w)));
     SUM("halved", halved(x), 0.5L);
     SUM("turned_round", turned_round(x), 1);
     SUM("ordered", ordered(x), 1);

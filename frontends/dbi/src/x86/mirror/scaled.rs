@@ -210,7 +210,10 @@ impl Emitter {
         hot.vector(parts.vector(forms::OR, [T, T], Place::Reg(U)));
         hot.vector(parts.vector(forms::TEST_NOT, [FIRST, T], before).masked(SECOND));
         self.check_mask(at);
-        if parts.untyped {
+        // Instructions for narrow floats are used on wide ones, too, being shorter.
+        if parts.cuts {
+            self.check_mask_of_doubles(at, parts);
+        } else if parts.untyped || !parts.adds {
             self.check_wide(at, parts);
         }
     }
@@ -246,6 +249,24 @@ impl Emitter {
         hot.vector(wide(forms::AND_NOT, [U, T], Place::Reg(U)));
         hot.vector(wide(forms::TEST, [SECOND, U], Place::Reg(U)));
         hot.vector(wide(forms::TEST_NOT, [SECOND, U], low).masked(SECOND));
+        hot.vector_load(T, shadow, parts.bytes);
+        hot.vector(wide(forms::TEST, [FIRST, T], Place::Reg(T)).masked(SECOND));
+        self.check_mask(at);
+    }
+
+    /// Leaves a conjunction to the engine that cuts the significand out of what has a shadow, if that is a double, as
+    /// `core::tricks::is_for_double` says.
+    fn check_mask_of_doubles(&mut self, at: At<'_>, parts: Parts) {
+        let constants = Constants::at(self.mirror().settings.constants);
+        let [exponent, magnitude] =
+            [constants.exponent(Format::F64), constants.magnitude(Format::F64)].map(Place::Mem);
+        let [shadow, other] = [SHADOW, OTHER].map(|place| self.waiting(place));
+        let wide = |form, operands, rm| Vector::new(form, Format::F64, Length::of(parts.bytes), operands, rm);
+        let hot = &mut self.out.hot;
+        hot.vector_load(U, other, parts.bytes);
+        hot.vector(wide(forms::XOR, [U, U], exponent));
+        hot.vector(wide(forms::AND_NOT, [U, U], magnitude));
+        hot.vector(wide(forms::TEST_NOT, [SECOND, U], Place::Reg(U)));
         hot.vector_load(T, shadow, parts.bytes);
         hot.vector(wide(forms::TEST, [FIRST, T], Place::Reg(T)).masked(SECOND));
         self.check_mask(at);
