@@ -126,20 +126,27 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
             [None, Some(shadow)] => (x[1], x[0], shadow),
             _ => return kept(self),
         };
-        let turns = |run: &Self, format: Format, at| {
-            let [x, other, r] = [shadowed, other, r].map(|lane| run.bits(format, lane.plus(at)));
+        let bits = |run: &Self, format, at| [shadowed, other, r].map(|lane| run.bits(format, lane.plus(at)));
+        let turned = |run: &Self, format, at| {
+            let [x, other, r] = bits(run, format, at);
             tricks::relation(Bitwise::Xor, format, x, other, r)
-                .or_else(|| tricks::given_exponent(format, x, r))
         };
-        match turns(self, format, 0) {
+        let given = |run: &Self, format, at| {
+            let [x, _, r] = bits(run, format, at);
+            tricks::given_exponent(format, x, r)
+        };
+        let are_two = |run: &Self| {
+            let halves = [0, 4];
+            halves.iter().all(|&at| turned(run, Format::F32, at).is_some())
+                || halves.iter().all(|&at| given(run, Format::F32, at).is_some())
+        };
+        match turned(self, format, 0).or_else(|| given(self, format, 0)) {
             Some((negate, power)) if negate || power != 0 => {
                 let (result, turned) =
                     (self.bits(format, r), self.shadow.scale(&shadow, format, negate, power));
                 self.cells.set(self.location(r.place), format, result, turned);
             }
-            None if format == Format::F64
-                && [0, 4].iter().all(|&at| turns(self, Format::F32, at).is_some()) =>
-            {
+            None if format == Format::F64 && are_two(self) => {
                 for half in [0, 4] {
                     self.exclusive_lane(x.map(|operand| operand.plus(half)), r.plus(half), Format::F32);
                 }

@@ -197,7 +197,7 @@ enum Piece {
 /// Runs `each` on the contiguous pieces of the values of `len` bytes at state offset `at`: index into the bytes asked
 /// for, their number, and the place of the piece.
 fn value_pieces(context: &Context, at: usize, len: usize, mut each: impl FnMut(usize, usize, Piece)) {
-    let Layout { ymm, zmm, upper, .. } = layout();
+    let Layout { ymm, zmm, upper, masks } = layout();
     let top = usize::from(x87_top(context));
     let has_zmm = context.xsave_mask & 0xc0 == 0xc0;
     let if_zmm = |at| if has_zmm { Piece::Image(at) } else { Piece::Absent };
@@ -214,6 +214,9 @@ fn value_pieces(context: &Context, at: usize, len: usize, mut each: impl FnMut(u
                 (0..16, _) => (if_zmm(zmm + 32 * n + byte - 32), 64 - byte),
                 _ => (if_zmm(upper + 64 * (n - 16) + byte), 64 - byte),
             }
+        } else if at >= usize::from(state::MASKS) {
+            let at = at - usize::from(state::MASKS);
+            (if_zmm(masks + at), 8 - at % 8)
         } else {
             let (physical, byte) = ((at - usize::from(state::X87)) / 16, at % 16);
             (Piece::Image(ST + 16 * ((physical + 8 - top) & 7) + byte), 16 - byte)

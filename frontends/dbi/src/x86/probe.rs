@@ -18,11 +18,13 @@ pub(crate) struct Inputs {
     pub(crate) operand: [[u8; SLOT]; 4],
     /// xmm0, which legacy blends use without naming it.
     pub(crate) xmm0: [u8; SLOT],
+    /// The mask register, in its first eight bytes.
+    pub(crate) mask: [u8; SLOT],
 }
 
 impl Default for Inputs {
     fn default() -> Self {
-        Inputs { operand: [[0; SLOT]; 4], xmm0: [0; SLOT] }
+        Inputs { operand: [[0; SLOT]; 4], xmm0: [0; SLOT], mask: [0; SLOT] }
     }
 }
 
@@ -34,18 +36,20 @@ pub(crate) struct Shape {
     to_memory: bool,
 }
 
-/// Frame that the code sees through rdi: operands from `OPERANDS`, then xmm0, the result, and the saved x87 state.
+/// Frame that the code sees through rdi: operands from `OPERANDS`, then xmm0, the result, the saved x87 state, and the mask.
 #[repr(C, align(64))]
 struct Frame {
     operand: [[u8; SLOT]; 4],
     xmm0: [u8; SLOT],
     result: [u8; SLOT],
     x87: [u8; 2 * SLOT],
+    mask: [u8; SLOT],
 }
 
 const XMM0_AT: i64 = 4 * SLOT as i64;
 const RESULT_AT: i64 = 5 * SLOT as i64;
 const X87_AT: i64 = 6 * SLOT as i64;
+const MASK_AT: i64 = 8 * SLOT as i64;
 
 /// Runs instructions out of context.
 pub(crate) struct Probe {
@@ -105,6 +109,9 @@ impl Probe {
             stub.memory(Code::Fnsave_m108byte, X87_AT);
         }
         stub.load(Register::XMM0, XMM0_AT);
+        if insn.has_op_mask() {
+            stub.load(MASK, MASK_AT);
+        }
         for operand in 0..renamed.op_count().min(4) {
             if renamed.op_kind(operand) == OpKind::Register {
                 stub.load(renamed.op_register(operand), slot(operand));
@@ -130,8 +137,8 @@ impl Probe {
 
     /// Operand 0 after the instruction.
     pub(crate) fn run(&mut self, shape: &Shape, inputs: &Inputs) -> [u8; SLOT] {
-        let mut frame =
-            Frame { operand: inputs.operand, xmm0: inputs.xmm0, result: [0; SLOT], x87: [0; 2 * SLOT] };
+        let Inputs { operand, xmm0, mask } = *inputs;
+        let mut frame = Frame { operand, xmm0, result: [0; SLOT], x87: [0; 2 * SLOT], mask };
         self.load(&shape.code);
         // SAFETY: the page holds a whole function made by `prepare`, of this signature: it ends in `ret`.
         let run = unsafe { std::mem::transmute::<usize, extern "sysv64" fn(*mut Frame)>(self.page) };
@@ -151,11 +158,17 @@ const fn slot(operand: u32) -> i64 {
     operand as i64 * SLOT as i64
 }
 
+/// The mask register of an instruction that works under one.
+const MASK: Register = Register::K1;
+
 /// `insn` with operand n in vector register n + 1, MMX register n, general register n or the n-th slot of memory: all
 /// registers that a called function may change.
 fn renamed(insn: &Instruction) -> Instruction {
     let mut renamed = *insn;
     renamed.set_segment_prefix(Register::None);
+    if insn.has_op_mask() {
+        renamed.set_op_mask(MASK);
+    }
     for operand in 0..insn.op_count() {
         match insn.op_kind(operand) {
             OpKind::Register => {
@@ -211,6 +224,9 @@ impl Stub {
             _ if register.is_ymm() => Code::VEX_Vmovups_ymm_ymmm256,
             _ if register.is_zmm() => Code::EVEX_Vmovups_zmm_k1z_zmmm512,
             _ if register.is_mm() => Code::Movq_mm_mmm64,
+            // More than sixteen lanes come with the instruction that loads as many bits.
+            _ if register.is_k() && is_x86_feature_detected!("avx512bw") => Code::VEX_Kmovq_kr_km64,
+            _ if register.is_k() => Code::VEX_Kmovw_kr_km16,
             _ => Code::Mov_r64_rm64,
         };
         let insn = Instruction::with2(code, whole(register), frame_at(at));

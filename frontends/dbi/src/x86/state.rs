@@ -20,8 +20,10 @@ pub(crate) const X87_BYTES: u16 = 16;
 pub(crate) const SCRATCH: u16 = X87 + 8 * X87_BYTES;
 /// Bytes of that room.
 pub(crate) const SCRATCH_BYTES: u16 = 128;
+/// Mask registers 0 … 7, eight bytes each: values, which never have a shadow.
+pub(crate) const MASKS: u16 = SCRATCH + SCRATCH_BYTES;
 /// Bytes of the whole state.
-pub(crate) const BYTES: u16 = SCRATCH + SCRATCH_BYTES;
+pub(crate) const BYTES: u16 = MASKS + 8 * 8;
 
 /// Offset of general register `number`.
 pub(crate) const fn general(number: usize) -> u16 {
@@ -31,6 +33,11 @@ pub(crate) const fn general(number: usize) -> u16 {
 /// Offset of vector register `number`.
 pub(crate) const fn vector(number: usize) -> u16 {
     VECTOR + VECTOR_BYTES * number as u16
+}
+
+/// Offset of mask register `number`.
+pub(crate) const fn mask(number: usize) -> u16 {
+    MASKS + 8 * number as u16
 }
 
 /// Vector register that offset `at` is in, and the byte of it; nothing if it is in none.

@@ -79,8 +79,12 @@ pub(crate) enum Row {
     Move(Moved, u8),
     /// Lanes from memory at vector-indexed addresses, under a mask; the format stands for the lanes' width.
     Gather(Format),
+    /// Lanes to memory, likewise.
+    Scatter(Format),
     /// Bitwise and, or, xor, and-not.
     Logic(Integral, Lanes),
+    /// Any bitwise function of three operands, the first of which is the destination: the immediate is its truth table.
+    Ternary(Format),
     /// Vector integer arithmetic whose result may still be a float of this width: shifts and sums of exponents.
     Trick(Integral, Format),
     /// Integers are made of digits, in general registers or vectors: what had a shadow loses it.

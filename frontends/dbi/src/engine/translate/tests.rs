@@ -4,6 +4,7 @@ use super::*;
 use crate::x86::code::Frame;
 use crate::x86::discover::Bytes;
 use crate::x86::mode::TABLES;
+use shadowgrind_core::format::Format;
 
 /// mov dword [rbp-8], 0; the same with rbp-4; movsd xmm0, [rbp-8]; addsd xmm0, xmm0
 const LOW: &[u8] = b"\xc7\x45\xf8\0\0\0\0";

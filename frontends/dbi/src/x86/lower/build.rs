@@ -137,6 +137,17 @@ impl<'a> Build<'a> {
         r
     }
 
+    /// Offset of the mask register's value, if the instruction works under one.
+    pub(super) fn mask(&mut self) -> Option<u16> {
+        let register = self.insn.has_op_mask().then(|| self.insn.op_mask())?;
+        Some(self.before(Place::State(state::mask(register.number())), 8).value)
+    }
+
+    /// Tells whether lanes of the destination that the mask does not let through stay.
+    pub(super) fn merges(&self) -> bool {
+        self.insn.has_op_mask() && !self.insn.zeroing_masking()
+    }
+
     /// Room for a flag.
     pub(super) fn flag(&mut self) -> u16 {
         self.out.lowered.reserve(1)

@@ -1,6 +1,7 @@
 //! Completion: the parts of a record that are worked out from captured bytes rather than captured.
 
 use super::moves;
+use super::ternary::Logic;
 use crate::x86::probe::{Probe, Shape};
 use crate::x86::table::XMM0;
 use shadowgrind_core::format::{Format, Number};
@@ -18,6 +19,10 @@ pub(crate) enum Completion {
     Value { format: Format, value: Value, r: u16 },
     /// Something about the 80-bit float at `x`.
     Test { test: Test, x: u16, flag: u16 },
+    /// Flags of as many lanes, whether the captured mask register lets each through, and as many of the opposite.
+    Mask { mask: u16, count: u16, flags: u16 },
+    /// What `by` makes of the bytes at both `x`.
+    Logic { by: Logic, x: [u16; 2], r: u16, bytes: u16 },
 }
 
 /// A gather's lanes: memory operand 0 is the address without index, lane i is operand i + 1.
@@ -31,8 +36,9 @@ pub(crate) struct Gather {
     pub(super) scale: u8,
     /// The captured indices.
     pub(super) indices: u16,
-    /// The captured mask, in lanes.
+    /// The captured mask: the signs of lanes, or bits.
     pub(super) masks: u16,
+    pub(super) by_bits: bool,
     /// One flag per lane: whether the mask lets it through.
     pub(super) flags: u16,
 }
@@ -63,12 +69,15 @@ pub(crate) enum Test {
     InRange,
 }
 
+/// Stands for the mask register among the operands of a [`ProbeMap`].
+pub(super) const MASK: u8 = XMM0 - 1;
+
 /// A permutation whose map depends on captured operands.
 #[derive(Debug)]
 pub(crate) struct ProbeMap {
     /// The instruction in a form that can be run on marks.
     pub(super) probed: Shape,
-    /// Operand number ([`XMM0`] for the implicit one), offset and bytes of each control operand.
+    /// Operand number ([`XMM0`] and [`MASK`] for the implicit ones), offset and bytes of each control operand.
     pub(super) captured: Vec<(u8, u16, u16)>,
     /// Operand numbers of the sources.
     pub(super) data: [u8; 2],
@@ -76,20 +85,29 @@ pub(crate) struct ProbeMap {
     pub(super) bytes: u16,
     /// The place it goes to.
     pub(super) at: u16,
+    /// Place of a second map if the destination is a third source: from that and what the first map makes.
+    pub(super) merged: Option<u16>,
 }
 
 impl ProbeMap {
     fn run(&self, probe: &mut Probe, record: &mut [u8]) {
-        let mut inputs = moves::marked(self.data);
+        let mut inputs =
+            moves::marked(&[&self.data[..], &[0][..usize::from(self.merged.is_some())]].concat());
         for &(operand, at, bytes) in &self.captured {
             let value = &record[usize::from(at)..usize::from(at + bytes)];
-            let slot =
-                if operand == XMM0 { &mut inputs.xmm0 } else { &mut inputs.operand[usize::from(operand)] };
+            let slot = match operand {
+                XMM0 => &mut inputs.xmm0,
+                MASK => &mut inputs.mask,
+                _ => &mut inputs.operand[usize::from(operand)],
+            };
             slot[..value.len()].copy_from_slice(value);
         }
         let result = probe.run(&self.probed, &inputs);
-        let map = &mut record[usize::from(self.at)..usize::from(self.at + self.bytes)];
-        moves::map_of(&result, self.data, map);
+        let map = |at: u16| usize::from(at)..usize::from(at + self.bytes);
+        moves::map_of(&result, self.data, &mut record[map(self.at)]);
+        if let Some(at) = self.merged {
+            moves::merged(&result, &mut record[map(at)]);
+        }
     }
 }
 
@@ -112,6 +130,19 @@ impl Completion {
                 let number = Format::F80.decode(float(Format::F80, record, *x));
                 record[usize::from(*flag)] = test.holds(number).into();
             }
+            &Completion::Mask { mask, count, flags } => {
+                for i in 0..count {
+                    let is_set = bit(record, mask, i);
+                    record[usize::from(flags + i)] = is_set.into();
+                    record[usize::from(flags + count + i)] = (!is_set).into();
+                }
+            }
+            &Completion::Logic { by, x, r, bytes } => {
+                for i in 0..bytes {
+                    let [a, b] = x.map(|x| record[usize::from(x + i)]);
+                    record[usize::from(r + i)] = by.of(a, b);
+                }
+            }
         }
     }
 }
@@ -125,8 +156,10 @@ impl Gather {
             let address = base.wrapping_add((index as u64).wrapping_mul(self.scale.into()));
             let slot = 8 * usize::from(i + 1);
             record[slot..slot + 8].copy_from_slice(&address.to_le_bytes());
-            record[usize::from(self.flags + i)] =
-                record[usize::from(self.masks + (i + 1) * self.lane - 1)] >> 7;
+            record[usize::from(self.flags + i)] = match self.by_bits {
+                true => bit(record, self.masks, i).into(),
+                false => record[usize::from(self.masks + (i + 1) * self.lane - 1)] >> 7,
+            };
         }
     }
 }
@@ -181,6 +214,11 @@ fn arithmetic(
         Format::F32 => narrow(f32::from_bits(a as u32), f32::from_bits(b as u32)).to_bits().into(),
         _ => wide(f64::from_bits(a as u64), f64::from_bits(b as u64)).to_bits().into(),
     }
+}
+
+/// Bit `n` of the bytes at `at`.
+fn bit(record: &[u8], at: u16, n: u16) -> bool {
+    record[usize::from(at + n / 8)] >> (n % 8) & 1 != 0
 }
 
 /// A little-endian two's complement integer.

@@ -18,7 +18,9 @@ mod complete;
 mod float;
 mod general;
 mod image;
+mod masked;
 mod moves;
+mod ternary;
 mod x87;
 
 #[cfg(test)]
@@ -169,9 +171,6 @@ impl Lowerer {
     }
 
     fn steps(&mut self, build: &mut Build<'_>, row: Row) -> Result<(), Why> {
-        if build.insn.has_op_mask() {
-            return Err("AVX-512 masks");
-        }
         let keeps_floats = match row {
             Row::Integer | Row::Hint | Row::Flags(_) | Row::Mxcsr(_) => true,
             Row::X87(X87::Status) => !build.is_memory(0),
@@ -180,9 +179,18 @@ impl Lowerer {
         };
         if keeps_floats {
             build.clear_written();
-            return Ok(());
+            return masked::guarded(build, row);
         }
         build.name_memory();
+        self.by_row(build, row)?;
+        match row {
+            // The mask is a control as others are.
+            Row::Move(..) | Row::Gather(_) | Row::Scatter(_) => Ok(()),
+            _ => masked::guarded(build, row),
+        }
+    }
+
+    fn by_row(&mut self, build: &mut Build<'_>, row: Row) -> Result<(), Why> {
         match row {
             Row::Integer | Row::Hint | Row::Flags(_) | Row::Mxcsr(_) => Ok(()),
             Row::Nothing | Row::State(..) => Ok(()),
@@ -212,8 +220,10 @@ impl Lowerer {
             Row::Trick(by, _) if float::is_byte_shift(build, by) => moves::moved(self, build, 0),
             Row::Logic(by, lanes) => float::bits(build, by, lanes.format()),
             Row::Trick(by, lane) => float::bits(build, by, lane),
+            Row::Ternary(lane) => ternary::ternary(build, lane),
             Row::Move(_, control) => moves::moved(self, build, control),
             Row::Gather(format) => moves::gather(build, format.bytes() as u16),
+            Row::Scatter(format) => moves::scatter(build, format.bytes() as u16),
             Row::ZeroUpper => clear_vectors(build, 16),
             Row::ZeroAll => clear_vectors(build, 0),
             Row::X87(row) => x87::x87(build, row),

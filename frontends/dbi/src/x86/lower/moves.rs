@@ -1,7 +1,7 @@
 //! Moves and rearrangements of vector registers, found by probing the instruction itself.
 
 use super::build::Build;
-use super::complete::{Gather, ProbeMap};
+use super::complete::{Gather, MASK, ProbeMap};
 use super::general::may_hold;
 use super::{Completion, Lowerer, Why};
 use crate::x86::probe::{Inputs, SLOT, Shape as Probed};
@@ -26,7 +26,7 @@ pub(super) fn moved(lowerer: &mut Lowerer, build: &mut Build<'_>, control: u8) -
     let probed = lowerer.probe.prepare(build.insn)?;
     let controls: Vec<u32> = (0..build.operands()).filter(|&n| control >> n & 1 != 0).collect();
     let controls: Vec<u32> = controls.into_iter().filter(|&n| !build.is_immediate(n)).collect();
-    if controls.is_empty() && control & XMM0 == 0 {
+    if controls.is_empty() && control & XMM0 == 0 && !build.insn.has_op_mask() {
         fixed(lowerer, build, &probed)?;
     } else {
         selected(build, &controls, control & XMM0 != 0, probed)?;
@@ -158,10 +158,14 @@ fn runs(map: &[u8]) -> Vec<Run> {
 
 /// Operands select at run time: the completion probes with their values.
 fn selected(build: &mut Build<'_>, controls: &[u32], implicit: bool, probed: Probed) -> Result<(), Why> {
+    if build.merges() && controls.contains(&0) {
+        return Err("AVX-512 masks");
+    }
     let bytes = written_bytes(build);
     let mut data: Vec<u32> = (0..build.operands()).filter(|n| !controls.contains(n)).collect();
+    let merges = build.merges() && data.len() > 2;
     if data.len() > 2 {
-        // Three operands besides the control: the destination is written only.
+        // Three operands besides the control: the destination is written only, but for lanes that a mask leaves.
         data.remove(0);
     }
     let mut captured = Vec::new();
@@ -172,13 +176,24 @@ fn selected(build: &mut Build<'_>, controls: &[u32], implicit: bool, probed: Pro
     if implicit {
         captured.push((XMM0, build.before(Place::State(state::vector(0)), 16).value, 16));
     }
+    captured.extend(build.mask().map(|mask| (MASK, mask, 8)));
     let to = build.place(0)?;
     let from = [build.place(data[0])?, build.place(data[data.len() - 1])?];
-    let at = build.out.lowered.reserve(bytes);
-    build.out.lowered.captures.push(Capture::Map { bytes, at });
+    let mut map = || {
+        let at = build.out.lowered.reserve(bytes);
+        build.out.lowered.captures.push(Capture::Map { bytes, at });
+        at
+    };
+    let (at, merged) = (map(), if merges { Some(map()) } else { None });
     let data = [data[0] as u8, data[data.len() - 1] as u8];
-    build.complete(Completion::Probe(Box::new(ProbeMap { probed, captured, data, bytes, at })));
-    build.step(Step::Permute { from, to, bytes, map: Map::Recorded(at) });
+    build.complete(Completion::Probe(Box::new(ProbeMap { probed, captured, data, bytes, at, merged })));
+    let Some(second) = merged else {
+        build.step(Step::Permute { from, to, bytes, map: Map::Recorded(at) });
+        return Ok(());
+    };
+    let made = Place::State(state::SCRATCH);
+    build.step(Step::Permute { from, to: made, bytes, map: Map::Recorded(at) });
+    build.step(Step::Permute { from: [to, made], to, bytes, map: Map::Recorded(second) });
     Ok(())
 }
 
@@ -193,29 +208,62 @@ pub(super) fn map_of(result: &[u8], data: [u8; 2], map: &mut [u8]) {
     }
 }
 
+/// The map that a probe's `result` says, from operand 0 and from what has been made of the others.
+pub(super) fn merged(result: &[u8], map: &mut [u8]) {
+    for (n, (to, &mark)) in map.iter_mut().zip(result).enumerate() {
+        *to = match source_of(mark) {
+            Some((0, byte)) => byte,
+            Some(_) => SECOND_SOURCE + n as u8,
+            None => NO_SOURCE,
+        };
+    }
+}
+
 /// The probe's inputs for data operands `data`.
-pub(super) fn marked(data: [u8; 2]) -> Inputs {
+pub(super) fn marked(data: &[u8]) -> Inputs {
     let mut inputs = Inputs::default();
-    for operand in data {
+    for &operand in data {
         inputs.operand[usize::from(operand)] = marks(operand.into());
     }
     inputs
 }
 
-/// Lanes from memory, each at its own address, where the mask's sign bit is set.
-pub(super) fn gather(build: &mut Build<'_>, lane: u16) -> Result<(), Why> {
+/// Lanes to memory, each to its own address, where the mask's bit is set.
+pub(super) fn scatter(build: &mut Build<'_>, lane: u16) -> Result<(), Why> {
     let insn = build.insn;
-    if insn.op2_register() == iced_x86::Register::None {
-        return Err("AVX-512 masks");
+    let index = insn.memory_index();
+    let index_bytes: u16 = if insn.is_vsib64() { 8 } else { 4 };
+    let count = (build.width(1) / lane).min(index.size() as u16 / index_bytes);
+    let elements: Vec<Place> = (0..count).map(|_| build.address(super::AddressRecipe::DEFERRED)).collect();
+    let index_place = Place::State(state::vector(index.number()));
+    let indices = build.before(index_place, count * index_bytes).value;
+    let masks = build.mask().ok_or("a scatter without a mask")?;
+    let from = build.place(1)?;
+    let flags = build.out.lowered.reserve(count);
+    for (i, element) in (0..count).zip(elements) {
+        build.step(Step::Unless { flag: flags + i, skip: 1 });
+        build.copy(from.plus(lane * i), element, lane);
     }
+    let (scale, by_bits) = (insn.memory_index_scale() as u8, true);
+    let gather = Gather { count, lane, index_bytes, scale, indices, masks, by_bits, flags };
+    build.complete(Completion::Gather(gather));
+    Ok(())
+}
+
+/// Lanes from memory, each at its own address, where the mask's bit is set, or the sign bit of its lane.
+pub(super) fn gather(build: &mut Build<'_>, lane: u16) -> Result<(), Why> {
+    let (insn, by_bits) = (build.insn, build.insn.has_op_mask());
     let index = insn.memory_index();
     let index_bytes: u16 = if insn.is_vsib64() { 8 } else { 4 };
     let count = (build.width(0) / lane).min(index.size() as u16 / index_bytes);
     let elements: Vec<Place> = (0..count).map(|_| build.address(super::AddressRecipe::DEFERRED)).collect();
-    let (to, mask) = (build.place(0)?, build.place(2)?);
+    let to = build.place(0)?;
     let index_place = Place::State(state::vector(index.number()));
     let indices = build.before(index_place, count * index_bytes).value;
-    let masks = build.before(mask, count * lane).value;
+    let masks = match build.mask() {
+        Some(masks) => masks,
+        None => build.before(build.place(2)?, count * lane).value,
+    };
     let mut flags = 0;
     for (i, element) in (0..count).zip(elements) {
         let flag = build.flag();
@@ -224,8 +272,19 @@ pub(super) fn gather(build: &mut Build<'_>, lane: u16) -> Result<(), Why> {
         build.copy(element, to.plus(lane * i), lane);
     }
     let scale = insn.memory_index_scale() as u8;
-    build.complete(Completion::Gather(Gather { count, lane, index_bytes, scale, indices, masks, flags }));
-    build.clear(mask, state::VECTOR_BYTES);
+    build.complete(Completion::Gather(Gather {
+        count,
+        lane,
+        index_bytes,
+        scale,
+        indices,
+        masks,
+        by_bits,
+        flags,
+    }));
+    if !by_bits {
+        build.clear(build.place(2)?, state::VECTOR_BYTES);
+    }
     let written = (lane * count).max(16);
     build.clear(to.plus(lane * count), 16_u16.saturating_sub(lane * count));
     build.finish_vector(written)

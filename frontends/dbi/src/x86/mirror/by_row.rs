@@ -89,6 +89,7 @@ impl Emitter {
         match row {
             row if row.is_watched(compares) && self.watched(at) == Watched::Always => self.out_of_line(at),
             Row::Nothing => self.guest(at),
+            row if is_masked(row, insn) => self.checked(at),
             Row::Mxcsr(_) if self.hides_mxcsr() => self.annotated_mxcsr(at),
             Row::Integer | Row::Hint | Row::Flags(_) | Row::Mxcsr(_) => self.integer(at),
             Row::Digits if policy.derivatives.is_none() || self.mode.is_off() => self.integer(at),
@@ -144,6 +145,13 @@ impl Emitter {
         let shape = Shape::Scalar;
         self.record(at, &Plan { what, from: format, to: format, shape, sources, rest: None });
     }
+}
+
+/// Tells whether some lanes of a vector may be left as they are. Moves and gathers have their own ways.
+fn is_masked(row: Row, insn: &iced_x86::Instruction) -> bool {
+    insn.has_op_mask()
+        && insn.op0_register().is_vector_register()
+        && !matches!(row, Row::Move(..) | Row::Gather(_))
 }
 
 /// Tells whether the engine sees to an instruction of this row where it stands for what translated code does.

@@ -22,6 +22,9 @@ rows! {
     Xorpd Vxorpd Vpxorq => Logic(Xor, Of(F64));
     Pxor Vpxor => Logic(Xor, Untyped);
 
+    Vpternlogd => Ternary(F32);
+    Vpternlogq => Ternary(F64);
+
     Paddd Vpaddd => Trick(Add, F32);
     Paddq Vpaddq => Trick(Add, F64);
     Psubd Vpsubd => Trick(Subtract, F32);

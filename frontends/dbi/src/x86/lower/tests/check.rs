@@ -35,12 +35,14 @@ impl Checker {
 
     /// Problems with random instructions of `code`; `None` if there was nothing to compare.
     pub(super) fn check(&mut self, code: Code, round: u64) -> Option<String> {
-        let insn = operands::random(code, self.native.memory(), &mut self.rng)?;
+        let mut insn = operands::random(code, self.native.memory(), &mut self.rng)?;
+        operands::mask(&mut insn, &mut self.rng);
         let insn = normalised(&insn, self.native.memory())?;
         let row = rows::row(&insn);
         let mut runs = Vec::new();
         for _ in 0..3 {
-            let before = self.machine(&insn, row);
+            let mut before = self.machine(&insn, row);
+            before.masks = std::array::from_fn(|_| self.rng.next());
             let lowering = self.lowerer.lower(&insn, before.top, None);
             let after = self.native.run(&insn, &before)?;
             runs.push(self.compare(&insn, &lowering, &before, &after)?);
@@ -108,7 +110,7 @@ impl Checker {
         // The four below the top are in use, the others empty.
         let in_use = 0x0f_u8.rotate_left(top.into());
         let flags = 0x202 | rng.next() & 0x8d5;
-        Machine { general, flags, vectors, x87, top, in_use, memory }
+        Machine { general, flags, vectors, masks: [0; 8], x87, top, in_use, memory }
     }
 
     fn compare(
@@ -307,6 +309,9 @@ fn is_scratch(byte: usize) -> bool {
 
 /// Comparisons and conversions that say another result than the instruction's.
 fn unobserved(insn: &Instruction, ops: &OpCheck, after: &Machine) -> Option<String> {
+    if insn.has_op_mask() {
+        return None;
+    }
     let to = insn.op0_register();
     let bytes = match to {
         _ if to.is_vector_register() => &after.vectors[to.number()][..],
@@ -356,7 +361,8 @@ fn packed_integers(insn: &Instruction) -> Option<u8> {
 
 /// Tells whether shadows stay or travel although the bytes are others.
 fn is_representation(insn: &Instruction) -> bool {
-    matches!(insn.mnemonic(), Mnemonic::Fild | Mnemonic::Xor) || rows::row(insn) == Row::General(General::Not)
+    matches!(insn.mnemonic(), Mnemonic::Fild | Mnemonic::Xor)
+        || matches!(rows::row(insn), Row::General(General::Not) | Row::Ternary(_))
 }
 
 /// Bytes that are said to come from somewhere but differ from what was there.
@@ -390,6 +396,7 @@ fn lost(runs: &[Run], row: Row, insn: &Instruction) -> Vec<String> {
             | Row::General(_)
             | Row::Logic(..)
             | Row::Trick(..)
+            | Row::Ternary(_)
             | Row::Gap(_)
             | Row::X87(_)
     );

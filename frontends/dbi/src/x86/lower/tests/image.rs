@@ -19,7 +19,7 @@ fn random_machine(native: &Native, rng: &mut Rng, requested: u64) -> Machine {
     let vectors = native.vectors(|vector| rng.fill(vector));
     let x87 = std::array::from_fn(|_| float80(rng));
     let top = rng.below(8) as u8;
-    Machine { general, flags: 0x202, vectors, x87, top, in_use: 0xff, memory: vec![0; WINDOW] }
+    Machine { general, flags: 0x202, vectors, masks: [0; 8], x87, top, in_use: 0xff, memory: vec![0; WINDOW] }
 }
 
 /// Runs `code` on `before` and compares with its transfers.

@@ -15,6 +15,8 @@ pub(super) struct Machine {
     pub(super) general: [u64; 16],
     pub(super) flags: u64,
     pub(super) vectors: [[u8; 64]; 32],
+    /// Mask registers, before an instruction.
+    pub(super) masks: [u64; 8],
     /// Physical registers.
     pub(super) x87: [[u8; 10]; 8],
     pub(super) top: u8,
@@ -36,6 +38,7 @@ impl Machine {
         }
         for number in 0..8 {
             put(state::x87(number, 0), &self.x87[usize::from(number)]);
+            put(state::mask(number.into()), &self.masks[usize::from(number)].to_le_bytes());
         }
         bytes
     }
@@ -47,9 +50,11 @@ pub(super) struct Native {
     components: u64,
     zmm_high: usize,
     zmm_16: usize,
+    masks: usize,
 }
 
-/// Numbers of the state components that have the upper halves of zmm0–15, and zmm16–31.
+/// Numbers of the state components that have mask registers, the upper halves of zmm0–15, and zmm16–31.
+const MASKS: u32 = 5;
 const ZMM_HIGH: u32 = 6;
 const ZMM_16: u32 = 7;
 
@@ -87,7 +92,8 @@ impl Native {
         unsafe { asm!("xgetbv", in("ecx") 0, out("eax") low, out("edx") high) };
         let offset = |component| __cpuid_count(0xd, component).ebx as usize;
         let components = (u64::from(high) << 32 | u64::from(low)) & 0xe7 & components;
-        Native { base: base as u64, components, zmm_high: offset(ZMM_HIGH), zmm_16: offset(ZMM_16) }
+        let [masks, zmm_high, zmm_16] = [MASKS, ZMM_HIGH, ZMM_16].map(offset);
+        Native { base: base as u64, components, zmm_high, zmm_16, masks }
     }
 
     /// State components there are: those of XCR0 that the tests know.
@@ -148,7 +154,7 @@ impl Native {
         }
         self.bytes(FLAGS, 8).copy_from_slice(&machine.flags.to_le_bytes());
         self.bytes(HOST_MXCSR, 4).copy_from_slice(&0x1f80_u32.to_le_bytes());
-        let (components, zmm_high, zmm_16) = (self.components, self.zmm_high, self.zmm_16);
+        let Native { components, zmm_high, zmm_16, masks, .. } = *self;
         let image = self.image();
         image.fill(0);
         let mut put = |at: usize, from: &[u8]| image[at..at + from.len()].copy_from_slice(from);
@@ -159,6 +165,11 @@ impl Native {
         put(512, &components.to_le_bytes());
         for index in 0..8 {
             put(32 + 16 * index, &machine.x87[(usize::from(machine.top) + index) % 8]);
+        }
+        for (number, mask) in machine.masks.iter().enumerate() {
+            if components & 1 << MASKS != 0 {
+                put(masks + 8 * number, &mask.to_le_bytes());
+            }
         }
         for (number, vector) in machine.vectors.iter().enumerate() {
             if number >= 16 {
@@ -207,7 +218,7 @@ impl Native {
             }
         }
         let in_use = image[4];
-        Machine { general, flags, vectors, x87, top, in_use, memory }
+        Machine { general, flags, vectors, masks: [0; 8], x87, top, in_use, memory }
     }
 
     /// A function that loads everything, runs `insn` and stores everything.

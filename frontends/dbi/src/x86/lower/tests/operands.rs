@@ -105,6 +105,16 @@ pub(in crate::x86) fn random(code: Code, memory: u64, rng: &mut Rng) -> Option<I
     acceptable.then_some(insn)
 }
 
+/// Has every other instruction that can work under a mask do so.
+pub(super) fn mask(insn: &mut Instruction, rng: &mut Rng) {
+    let info = insn.op_code();
+    if info.can_use_op_mask_register() && rng.below(2) == 0 {
+        insn.set_op_mask(Register::K1);
+        let may_zero = info.can_use_zeroing_masking() && insn.op0_kind() == OpKind::Register;
+        insn.set_zeroing_masking(may_zero && rng.below(2) == 0);
+    }
+}
+
 /// Tells whether a register number occurs twice, the index of a vector-indexed operand included.
 fn repeats(insn: &Instruction) -> bool {
     let mut numbers: Vec<usize> = (0..insn.op_count())

@@ -129,8 +129,16 @@ impl Run {
         general[4] = native.memory() + 0x800;
         let vectors = native.vectors(|vector| rng.fill(vector));
         let memory = vec![0; WINDOW];
-        let machine =
-            Machine { general, flags: 0x202, vectors, x87: [[0; 10]; 8], top: 0, in_use: 0, memory };
+        let machine = Machine {
+            general,
+            flags: 0x202,
+            vectors,
+            masks: [0; 8],
+            x87: [[0; 10]; 8],
+            top: 0,
+            in_use: 0,
+            memory,
+        };
         let mut run = Run { native, lowerer: Lowerer::new(true), machine, cells: Bytes::default() };
         run.set(0, 0, x, 1.0);
         run
