@@ -22,7 +22,7 @@ const BOTH: &[&str] = &["c", "c++"];
 const ALL_KINDS: &[u32] = &[4, 8, 10];
 
 #[rustfmt::skip]
-const GUESTS: [Guest; 28] = [
+const GUESTS: [Guest; 29] = [
     Guest { file: "elementary.c",    languages: BOTH,         kinds: ALL_KINDS, flags: "", libs: "-lm" },
     Guest { file: "functions.c",     languages: BOTH,         kinds: ALL_KINDS, flags: "", libs: "-lm" },
     Guest { file: "control.c",       languages: BOTH,         kinds: ALL_KINDS, flags: "", libs: "-lm" },
@@ -43,6 +43,7 @@ const GUESTS: [Guest; 28] = [
     Guest { file: "x87_functions.c", languages: &["c"],       kinds: &[10],     flags: "", libs: "-lm" },
     Guest { file: "far_code.c",      languages: &["c"],       kinds: &[8],      flags: "", libs: "-lm" },
     Guest { file: "lanes.c",         languages: BOTH,         kinds: &[8],      flags: "-mavx2 -mfma -mf16c", libs: "-lm" },
+    Guest { file: "masked.c",        languages: &["c"],       kinds: &[4, 8],   flags: "-march=x86-64-v4", libs: "-lm" },
     Guest { file: "half.c",          languages: &["c"],       kinds: &[4],      flags: "-mavx2 -mf16c", libs: "-lm" },
     Guest { file: "formatted.c",   languages: &["c"],       kinds: ALL_KINDS, flags: "", libs: "-lm" },
     Guest { file: "turns.c",       languages: &["c"],       kinds: ALL_KINDS, flags: "", libs: "-lm" },
@@ -110,18 +111,24 @@ pub fn cells() -> Vec<Cell> {
     cells
 }
 
+/// Tells whether the processor has the instructions that the guest is about.
+fn can_run(guest: &Guest) -> bool {
+    !guest.flags.contains("-v4") || host::has_cpu_flag("avx512vl")
+}
+
 /// Tells whether a combination can be built: LLVM's OpenMP library has no static form, and a static Fortran program
-/// with OpenMP crashes natively.
+/// with OpenMP crashes natively. And whether it can be run.
 fn exists(guest: &Guest, compiler: &str, level: &str) -> bool {
-    !(guest.flags.contains("-fopenmp")
-        && level == "static"
-        && (compiler.contains("clang") || compiler == "fortran"))
+    can_run(guest)
+        && !(guest.flags.contains("-fopenmp")
+            && level == "static"
+            && (compiler.contains("clang") || compiler == "fortran"))
 }
 
 /// Cells by which the closed forms themselves are checked: one for each guest, in double and long double.
 pub fn cells_for_differences() -> Vec<Cell> {
     let mut cells = Vec::new();
-    for guest in &GUESTS {
+    for guest in GUESTS.iter().filter(|guest| can_run(guest)) {
         let compiler = COMPILERS.iter().find(|c| guest.languages.contains(&c.0)).expect("each has one");
         let kinds = guest.kinds.iter().filter(|k| **k != 4);
         cells.extend(kinds.map(|kind| cell(guest, *kind, compiler, ("O1", "-O1"))));

@@ -52,6 +52,8 @@ pub(crate) enum Row {
         /// Lane format.
         format: Format,
     },
+    /// The first source times two to the power of the second, rounded down.
+    Scale(Format, Shape),
     /// Subtracts in even lanes, adds in odd ones.
     AddSub(Format),
     /// The operation between neighbouring lanes of each source.
@@ -277,6 +279,7 @@ impl Row {
             | Row::Unary(..)
             | Row::Fused(..)
             | Row::FusedAlternating { .. }
+            | Row::Scale(..)
             | Row::AddSub(_)
             | Row::Horizontal(..)
             | Row::DotProduct(_)

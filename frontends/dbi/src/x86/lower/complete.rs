@@ -50,6 +50,8 @@ pub(crate) enum Value {
     Product { x: [u16; 2], used: bool },
     /// x₀ + x₁ in the same format.
     Sum { x: [u16; 2] },
+    /// The integer below x₀, of the same format.
+    Floor { x: u16 },
     /// A narrower float.
     Widened { from: Format, x: u16 },
     /// A signed integer of so many bytes.
@@ -172,6 +174,7 @@ impl Value {
             Value::Bits(bits) => bits.into(),
             Value::Product { x, .. } => arithmetic(format, two(x), |a, b| a * b, |a, b| a * b),
             Value::Sum { x } => arithmetic(format, two(x), |a, b| a + b, |a, b| a + b),
+            Value::Floor { x } => format.from_f64(format.to_f64(float(format, record, x)).floor()),
             Value::Widened { from, x } => from.convert(float(from, record, x), format),
             Value::Integer { bytes, x } => {
                 integer(format, signed(&record[usize::from(x)..usize::from(x + bytes)]))

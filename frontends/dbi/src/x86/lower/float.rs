@@ -62,6 +62,21 @@ pub(super) fn arith(build: &mut Build<'_>, which: Op, format: Format, shape: Sha
     finish(build, format, shape)
 }
 
+/// What it scales by has no derivative.
+pub(super) fn scale(build: &mut Build<'_>, format: Format, shape: Shape) -> Result<(), Why> {
+    let (count, [a, b]) = (lanes(build, format, shape), sources(build));
+    let (a, b) = (build.source(a, format, count)?, build.source(b, format, count)?);
+    let r = build.result(format, count)?;
+    let power = Place::State(state::SCRATCH);
+    build.clear(power, state::VECTOR_BYTES);
+    for i in 0..count {
+        let n = build.computed(power, format.bytes() as u16);
+        build.value(format, Value::Floor { x: b.lane(i).value }, n);
+        op(build, Op::Ldexp, format, [a.lane(i), n, a.lane(i)], r.lane(i));
+    }
+    finish(build, format, shape)
+}
+
 pub(super) fn unary(build: &mut Build<'_>, which: Op, format: Format, shape: Shape) -> Result<(), Why> {
     let (count, source) = (lanes(build, format, shape), last_source(build));
     let a = build.source(source, format, count)?;

@@ -203,6 +203,7 @@ impl Lowerer {
                 let which = |is_odd: bool| if is_odd { odd } else { even };
                 float::fused(build, which, terms, format, Shape::Packed)
             }
+            Row::Scale(format, shape) => float::scale(build, format, shape),
             Row::AddSub(format) => float::add_sub(build, format),
             Row::Horizontal(op, format) => float::horizontal(build, op, format),
             Row::DotProduct(format) => float::dot_product(build, format),

@@ -51,6 +51,11 @@ rows! {
     Vgetexpps => Unary(Op::Logb, F32, Packed);
     Vgetexppd => Unary(Op::Logb, F64, Packed);
 
+    Vscalefss => Scale(F32, Scalar);
+    Vscalefsd => Scale(F64, Scalar);
+    Vscalefps => Scale(F32, Packed);
+    Vscalefpd => Scale(F64, Packed);
+
     Addsubps Vaddsubps => AddSub(F32);
     Addsubpd Vaddsubpd => AddSub(F64);
     Haddps Vhaddps => Horizontal(Op::Add, F32);

@@ -177,9 +177,10 @@ fn normalised(insn: &Instruction, at: u64) -> Option<Instruction> {
 
 fn fill_for(insn: &Instruction, row: Row) -> Fill {
     match row {
-        Row::Arith(_, format, _) | Row::Unary(_, format, _) | Row::Fused(_, _, format, _) => {
-            Fill::Floats(format)
-        }
+        Row::Arith(_, format, _)
+        | Row::Unary(_, format, _)
+        | Row::Fused(_, _, format, _)
+        | Row::Scale(format, _) => Fill::Floats(format),
         Row::FusedAlternating { format, .. } | Row::AddSub(format) | Row::Horizontal(_, format) => {
             Fill::Floats(format)
         }
