@@ -108,6 +108,8 @@ pub(crate) struct Calls {
     disabled: u64,
     /// To be used again: a mathematical function is called often, and memory is to be had only once.
     spare: Vec<Operands>,
+    /// A number that a method of Java has read, and of which another will make the float.
+    pub(super) read: Option<Box<Parsing>>,
     /// Operands that were kept for calls that never returned.
     lost: Vec<SavedShadow>,
     /// Floats that were hidden from such.

@@ -14,11 +14,13 @@ use crate::hooks::machine::{Machine, read_u64};
 use crate::hooks::{Parse, Parser};
 use hashbrown::{HashMap, HashSet};
 use shadowgrind_core::findings::{Entry, Input};
+use shadowgrind_core::format::Format;
 use shadowgrind_core::shadow::Seed;
 use shadowgrind_core::site::Site;
 use shadowgrind_core::spec::{Calls, InputSpec, InputTarget, Span, TextPlace, TextSource};
 use shadowgrind_reports::document::{Symbols, place};
 use shadowgrind_symbols::demangle;
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 
@@ -33,6 +35,10 @@ const SYSTEM: [&str; 5] = ["/proc/", "/sys/", "/etc/", "/usr/lib/", "/memfd:shad
 
 /// Numbers of parsers among those of what drops shadows: beyond those of system calls.
 const PARSERS: usize = 1 << 24;
+
+/// Said of numbers that were read.
+const UNSEEN: &str =
+    "was read, but the float came from where nobody looks, as that of a zero does in code that Java compiles";
 
 /// A call that parses a number.
 #[derive(Clone, Debug)]
@@ -51,6 +57,11 @@ pub(crate) struct Parsing {
 }
 
 impl Parsing {
+    /// The float will be of this format.
+    pub(super) fn make(&mut self, format: Format) {
+        self.parse.make(format);
+    }
+
     /// The number where it comes from: its text and its value.
     fn number(&self) -> (String, f64) {
         match self.is_negated {
@@ -71,6 +82,8 @@ pub(super) struct ParsedInputs {
     pub(super) seeded: HashSet<texts::Place>,
     /// Numbers of texts that were read as integers.
     pub(super) integers: Integers,
+    /// Numbers that Java has read and of which no float was seen yet, by order, with the inputs that name them.
+    unmade: BTreeMap<u64, (String, Vec<usize>)>,
     /// The places that first read texts which inputs name, or all where they are listed.
     pub(super) readers: HashMap<TextSource, Site>,
 }
@@ -162,6 +175,25 @@ impl ParsedInputs {
         self.inputs.iter().filter(names).map(|input| {
             let is_text = matches!(input.spec.target, InputTarget::Text(_));
             (input.number, input.spec.weight, is_text && parsing.is_negated)
+        })
+    }
+
+    /// Notes that a float will be made of a number, if an input names that or all are listed.
+    pub(super) fn awaits(&mut self, parsing: &Parsing, lists: bool) {
+        let inputs: Vec<usize> = self.naming(parsing).map(|(input, ..)| input).collect();
+        if lists || !inputs.is_empty() {
+            self.unmade.insert(parsing.order, (parsing.number().0, inputs));
+        }
+    }
+
+    /// A word on the numbers that `input` names, or on all, of which no float was seen though they were read.
+    fn unmade(&self, input: Option<&ParsedInput>) -> Option<String> {
+        let is_named = |inputs: &[usize]| input.is_none_or(|input| inputs.contains(&input.number));
+        let mut numbers = self.unmade.values().filter(|(_, inputs)| is_named(inputs));
+        let (first, _) = numbers.next()?;
+        Some(match numbers.count() {
+            0 => format!("{first} {UNSEEN}"),
+            more => format!("{first}, as {more} more, {UNSEEN}"),
         })
     }
 
@@ -300,6 +332,16 @@ impl State {
         m: &dyn Machine,
     ) -> Option<Parsing> {
         let parse = parser.call(m).ok()?;
+        self.begin_parse(parse, (is_data, site), m)
+    }
+
+    /// The same, of a text that is known.
+    pub(super) fn begin_parse(
+        &mut self,
+        parse: Parse,
+        (is_data, site): (bool, Site),
+        m: &dyn Machine,
+    ) -> Option<Parsing> {
         let (address, text, value) = number_at(m, parse.text, parse.length, parse.character)?;
         let (mut origin, mut order, mut is_negated) = (Origin::Unknown, 0, false);
         if let Some(parsed) = &mut self.parsed {
@@ -332,6 +374,7 @@ impl State {
             self.lose_own(parsing.site, function);
         }
         let Some(parsed) = &mut self.parsed else { return };
+        parsed.unmade.remove(&parsing.order);
         if let Some(listing) = &mut self.report.listing {
             let spec = parsed.spec(parsing);
             let (text, value) = parsing.number();
@@ -394,7 +437,12 @@ impl State {
         let is_unreached =
             |input: &&ParsedInput| self.report.inputs[input.number].count == 0 && !input.is_doubtful;
         let unreached: Vec<ParsedInput> = parsed.inputs.iter().filter(is_unreached).cloned().collect();
-        unreached.iter().map(|input| (input.option(), parsed.why_not(input, nameless, &mut name))).collect()
+        let mut why = |input: &ParsedInput| {
+            parsed
+                .unmade(Some(input))
+                .unwrap_or_else(|| parsed.why_not(input, nameless.as_deref(), &mut name))
+        };
+        unreached.iter().map(|input| (input.option(), why(input))).collect()
     }
 
     /// Says of which texts that the program has read it has parsed no number: standard input, and files below the working
@@ -414,11 +462,18 @@ impl State {
         unparsed.map(text).collect()
     }
 
+    /// A word on the numbers of which no float was seen though they were read.
+    pub(super) fn unmade(&self) -> Option<String> {
+        self.parsed.as_ref()?.unmade(None)
+    }
+
     /// The reason why functions of this program that parse are not known, if there is one.
-    pub(super) fn nameless(&self) -> Option<&'static str> {
+    pub(super) fn nameless(&self) -> Option<String> {
         let is_there =
             |module: &str| self.files.keys().any(|path| path.file_name().is_some_and(|name| name == module));
-        NAMELESS.iter().find(|(module, _)| is_there(module)).map(|(_, why)| *why)
+        let nameless =
+            || NAMELESS.iter().find(|(module, _)| is_there(module)).map(|(_, why)| (*why).to_owned());
+        self.java_is_unknown().or_else(nameless)
     }
 
     /// The inputs some of whose numbers were seeded and some not, as options, and a word on the latter. Of all numbers of a text
@@ -428,7 +483,13 @@ impl State {
         let is_reached =
             |input: &&ParsedInput| self.report.inputs[input.number].count > 0 && !input.is_doubtful;
         let reached: Vec<ParsedInput> = parsed.inputs.iter().filter(is_reached).cloned().collect();
-        reached.iter().filter_map(|input| Some((input.option(), parsed.left_out(input)?))).collect()
+        reached
+            .iter()
+            .filter_map(|input| {
+                let what = parsed.left_out(input).or_else(|| parsed.unmade(Some(input)))?;
+                Some((input.option(), what))
+            })
+            .collect()
     }
 
     /// Inputs that read like one number, and were reached more often.
