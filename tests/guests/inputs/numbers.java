@@ -1,15 +1,20 @@
-// The same by Double.parseDouble, Float.parseFloat and a scanner, beside a constant that looks like the argument. A word before
-// the numbers is how many of them are parsed first, so that what parses is compiled.
+// The same by Double.parseDouble, Float.parseFloat and a scanner, beside a constant that looks like the argument. The property
+// "rounds" says how many others are parsed first, so that what parses is compiled; with "zeros" half of them are zeros.
 import java.io.BufferedReader;
 import java.io.FileReader;
 import java.io.IOException;
+import java.math.BigDecimal;
 import java.util.Locale;
 import java.util.Scanner;
 
 class Numbers {
     static double warm(int rounds) {
         double sum = 0;
+        boolean zeros = Boolean.getBoolean("zeros");
         for (int i = 0; i < rounds; i++) {
+            if (zeros) {
+                sum += Double.parseDouble("0." + i % 2);
+            }
             sum += Double.parseDouble("1." + i) + Float.parseFloat("2.5e" + i % 9);
         }
         return sum;
@@ -18,7 +23,8 @@ class Numbers {
     public static void main(String[] words) throws IOException {
         int rounds = Integer.getInteger("rounds", 0);
         double unlike = 0.625 + warm(rounds);
-        double a = Double.parseDouble(words[0]);
+        boolean isDecimal = Boolean.getBoolean("decimal");
+        double a = isDecimal ? new BigDecimal(words[0]).doubleValue() : Double.parseDouble(words[0]);
         double w = Double.valueOf(System.getenv("SG_W"));
         Scanner input = new Scanner(System.in).useLocale(Locale.ROOT);
         double s = input.nextDouble();

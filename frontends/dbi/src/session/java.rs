@@ -43,7 +43,7 @@ impl Session {
 impl State {
     /// The number that Java is about to read in the string at this address; nothing if that is none.
     pub(super) fn begin_java(&mut self, string: u64, site: Site, m: &dyn Machine) -> Option<Parsing> {
-        let characters = self.java.as_ref()?.characters(string, m)?;
+        let characters = self.java.as_mut()?.characters(string, m)?;
         is_number(characters, m).then_some(())?;
         let parse = Parse::of(Parser::returning(Format::F64), characters);
         let parsing = self.begin_parse(parse, (true, site), m)?;
@@ -54,8 +54,7 @@ impl State {
 
     /// The reason why numbers that Java parses are not known, if there is one.
     pub(super) fn java_is_unknown(&self) -> Option<String> {
-        let missing = self.java.as_ref().and_then(Hotspot::missing)?;
-        Some(format!("this version of Java does not tell where it parses numbers: it has no {missing}"))
+        self.java.as_ref().and_then(Hotspot::unknown)
     }
 }
 

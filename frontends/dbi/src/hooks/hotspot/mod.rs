@@ -61,6 +61,10 @@ const NUMBERS: [&[u8]; 2] = [
 /// Name that people know the methods by.
 pub(crate) const PARSER: &str = "FloatingDecimal";
 
+/// Said where characters were not found.
+const UNREADABLE: &str =
+    "under these options Java's strings, which have the texts, are kept in a way that is not known";
+
 /// Register of the first argument of a compiled method, and of the caller's stack pointer where the interpreter is entered.
 const FIRST_ARGUMENT: usize = 6;
 const SENDER: usize = 13;
@@ -75,6 +79,8 @@ pub(crate) struct Hotspot {
     layout: Option<Result<Layout, String>>,
     /// The interpreter's entry for usual methods.
     interpreted: Option<u64>,
+    /// True once the characters of a string were not found.
+    is_unreadable: bool,
     /// Methods by address, each with that of its constant part and its role, if it has one.
     methods: HashMap<u64, (u64, Option<Role>)>,
 }
@@ -82,12 +88,16 @@ pub(crate) struct Hotspot {
 impl Hotspot {
     /// The virtual machine with these tables.
     pub(crate) fn new(exports: Exports) -> Hotspot {
-        Hotspot { exports, layout: None, interpreted: None, methods: HashMap::new() }
+        Hotspot { exports, layout: None, interpreted: None, is_unreadable: false, methods: HashMap::new() }
     }
 
-    /// The field or type that the tables lack, if one is missing.
-    pub(crate) fn missing(&self) -> Option<&str> {
-        self.layout.as_ref()?.as_ref().err().map(String::as_str)
+    /// The reason why texts that Java parses are not known, if there is one.
+    pub(crate) fn unknown(&self) -> Option<String> {
+        match &self.layout {
+            Some(Err(missing)) => Some(format!("this version of Java does not tell where it has {missing}")),
+            Some(Ok(_)) if self.is_unreadable => Some(UNREADABLE.to_owned()),
+            _ => None,
+        }
     }
 
     /// The structures, if they are known.
@@ -138,9 +148,11 @@ impl Hotspot {
     }
 
     /// The characters of the string at `address`.
-    pub(crate) fn characters(&self, address: u64, m: &dyn Machine) -> Option<Characters> {
+    pub(crate) fn characters(&mut self, address: u64, m: &dyn Machine) -> Option<Characters> {
         let read = |address: u64, into: &mut [u8]| m.read(address, into).is_ok();
-        strings::Objects { layout: self.known()?, memory: Memory(&read) }.characters(address)
+        let found = strings::Objects { layout: self.known()?, memory: Memory(&read) }.characters(address);
+        self.is_unreadable |= found.is_none() && address != 0;
+        found
     }
 
     /// The role of the method at `method`. Another may come to be there when its class is unloaded.
