@@ -79,7 +79,7 @@ fn classes() -> Option<&'static Path> {
 }
 
 /// The guest under a shadow, with options of the tool and of Java; `None` without Java.
-fn command(java: &str, shadow: &str, tool: &[&str], options: &str) -> Option<Case> {
+fn command(java: &str, shadow: &'static str, tool: &[&str], options: &str) -> Option<Case> {
     let (Some(classes), true) = (classes(), Path::new(java).exists()) else {
         host::skipped("numbers.java", &format!("{java} or javac is not installed"));
         return None;
@@ -105,9 +105,17 @@ fn given(case: &Case, moved: &[&str], shift: f64) -> Case {
         file += &format!("{p:e} {q}\n");
     }
     let argument = format!("{:.20}", number("a", 0.123_456_789_012_34));
-    let mut case = case.clone().arg(argument).arg(FILE).env("SG_W", format!("{:E}", number("w", -0.75)));
+    let mut case = case.clone().arg(argument).arg(FILE).env("SG_W", &format!("{:E}", number("w", -0.75)));
     case.stdin = format!("{} {}\n", number("s", 4.5), number("t", -2.5)).into_bytes();
     case.files.push((FILE.to_owned(), file.into_bytes()));
+    case
+}
+
+/// The same, with this argument.
+fn with_argument(case: &Case, argument: &str) -> Case {
+    let mut case = given(case, &[], 0.0);
+    let at = case.argv.len() - 2;
+    case.argv[at] = argument.into();
     case
 }
 
@@ -148,10 +156,7 @@ fn zero(java: &str) -> Result<(), Failed> {
     for (options, is_seen) in [("", true), ("-Xint", true), (COMPILED, false)] {
         let input = format!("--input=arg:{}", word(options));
         let Some(case) = command(java, "dot", &[&input], options) else { return Ok(()) };
-        let mut case = given(&case, &[], 0.0);
-        let at = case.argv.len() - 2;
-        case.argv[at] = "0.0".into();
-        let said = case.terminal(&[])?;
+        let said = with_argument(&case, "0.0").terminal(&[])?;
         let is_said = said.contains("was read, but the float came from where nobody looks");
         let is_warned = said.contains("shadowgrind: warning");
         if is_said == is_seen || is_warned == is_seen {
@@ -170,7 +175,7 @@ fn not_found(java: &str) -> Result<(), Failed> {
     for (options, why) in rows {
         let input = format!("--input=arg:{}", word(options));
         let Some(case) = command(java, "dot", &[&input], options) else { return Ok(()) };
-        let said = given(&case, &[], 0.0).terminal(&[])?;
+        let said = with_argument(&case, "0.625").terminal(&[])?;
         if !said.lines().any(|line| line.contains("was never reached: ") && line.contains(why)) {
             return Err(said.into());
         }

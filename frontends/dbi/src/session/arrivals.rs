@@ -4,6 +4,7 @@ use super::boxes::{self, Boxing};
 use super::call_sites::call_before;
 use super::calls::{Call, Calls, Operands, Then};
 use super::hidden;
+use super::java::Read;
 use super::modules::Meaning;
 use super::observer::{LibraryCall, Observer, SavedShadow};
 use super::outputs::Leaving;
@@ -304,13 +305,18 @@ impl State {
         let Some(method) = java.and_then(|java| java.entered(entry, frame.m)) else { return Entered::Go };
         match method.role {
             Role::Reads => {
+                let call = (frame.at, method.stack, method.string);
+                if frame.calls.read.as_ref().is_some_and(|read| read.is_entered_again(call, frame.pc)) {
+                    return Entered::Go;
+                }
                 let site = self.call_site(frame.at, Some(frame.pc), frame.m);
-                frame.calls.read = self.begin_java(method.string, site, frame.m).map(Box::new);
+                let parsing = self.begin_java(method.string, site, frame.m);
+                frame.calls.read = parsing.map(|parsing| Read::new(parsing, call, frame.pc));
                 Entered::Go
             }
             Role::Makes(format) => {
-                let Some(mut parsing) = frame.calls.read.take() else { return Entered::Go };
-                parsing.make(format);
+                let Some(read) = frame.calls.read.take() else { return Entered::Go };
+                let parsing = read.made(format);
                 frame.stack = method.stack;
                 frame.watch(Then::Parsed(Some(parsing), name))
             }

@@ -6,6 +6,7 @@
 use super::boxes::Boxing;
 use super::hidden::Hidden;
 use super::integers::Reading;
+use super::java::Read;
 use super::locals::Assigning;
 use super::modules::Meaning;
 use super::observer::SavedShadow;
@@ -109,7 +110,7 @@ pub(crate) struct Calls {
     /// To be used again: a mathematical function is called often, and memory is to be had only once.
     spare: Vec<Operands>,
     /// A number that a method of Java has read, and of which another will make the float.
-    pub(super) read: Option<Box<Parsing>>,
+    pub(super) read: Option<Read>,
     /// Operands that were kept for calls that never returned.
     lost: Vec<SavedShadow>,
     /// Floats that were hidden from such.

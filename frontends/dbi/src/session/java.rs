@@ -4,7 +4,7 @@
 //! What a method is given and where it leaves the float is known elsewhere, and so is which numbers are wanted.
 
 use super::modules::Meaning;
-use super::parsed::{Parsing, number_at};
+use super::parsed::{ParsedInput, ParsedInputs, Parsing, number_at};
 use super::state::{Hooked, Session, State};
 use super::texts;
 use crate::hooks::machine::Machine;
@@ -14,6 +14,38 @@ use shadowgrind_core::site::Site;
 
 /// Letters, of the types of literals, that Java takes behind a number; spaces may follow.
 const ENDS: &[u8] = b"fFdD";
+
+/// Said of numbers that were read.
+const UNSEEN: &str =
+    "was read, but the float came from where nobody looks, as that of a zero does in code that Java compiles";
+
+/// A number that a method of Java was given to read.
+#[derive(Debug)]
+pub(crate) struct Read {
+    parsing: Box<Parsing>,
+    /// The return address, the stack pointer after the return, and the address of the string.
+    call: (u64, u64, u64),
+    /// The entry.
+    pc: u64,
+}
+
+impl Read {
+    pub(super) fn new(parsing: Parsing, call: (u64, u64, u64), pc: u64) -> Read {
+        Read { parsing: Box::new(parsing), call, pc }
+    }
+
+    /// Tells whether the call that is at the entry `pc` is this one: code that was given up sends its callers on to what is valid
+    /// by now.
+    pub(super) fn is_entered_again(&self, call: (u64, u64, u64), pc: u64) -> bool {
+        self.call == call && self.pc != pc
+    }
+
+    /// The call, by which a float of this format is made.
+    pub(super) fn made(mut self, format: Format) -> Box<Parsing> {
+        self.parsing.make(format);
+        self.parsing
+    }
+}
 
 impl Session {
     /// Tells whether a method of Java that parses is entered at `pc`, where code is about to be translated; it is hooked then.
@@ -52,9 +84,35 @@ impl State {
         Some(parsing)
     }
 
+    /// A word on the numbers of which no float was seen though they were read.
+    pub(super) fn unmade(&self) -> Option<String> {
+        self.parsed.as_ref()?.unmade(None)
+    }
+
     /// The reason why numbers that Java parses are not known, if there is one.
     pub(super) fn java_is_unknown(&self) -> Option<String> {
         self.java.as_ref().and_then(Hotspot::unknown)
+    }
+}
+
+impl ParsedInputs {
+    /// Notes that a float will be made of a number, if an input names that or all are listed.
+    pub(super) fn awaits(&mut self, parsing: &Parsing, lists: bool) {
+        let inputs: Vec<usize> = self.naming(parsing).map(|(input, ..)| input).collect();
+        if lists || !inputs.is_empty() {
+            self.unmade.insert(parsing.order, (parsing.number().0, inputs));
+        }
+    }
+
+    /// A word on the numbers that `input` names, or on all, of which no float was seen though they were read.
+    pub(super) fn unmade(&self, input: Option<&ParsedInput>) -> Option<String> {
+        let is_named = |inputs: &[usize]| input.is_none_or(|input| inputs.contains(&input.number));
+        let mut numbers = self.unmade.values().filter(|(_, inputs)| is_named(inputs));
+        let (first, _) = numbers.next()?;
+        Some(match numbers.count() {
+            0 => format!("{first} {UNSEEN}"),
+            more => format!("{first}, as {more} more, {UNSEEN}"),
+        })
     }
 }
 

@@ -36,16 +36,12 @@ const SYSTEM: [&str; 5] = ["/proc/", "/sys/", "/etc/", "/usr/lib/", "/memfd:shad
 /// Numbers of parsers among those of what drops shadows: beyond those of system calls.
 const PARSERS: usize = 1 << 24;
 
-/// Said of numbers that were read.
-const UNSEEN: &str =
-    "was read, but the float came from where nobody looks, as that of a zero does in code that Java compiles";
-
 /// A call that parses a number.
 #[derive(Clone, Debug)]
 pub(crate) struct Parsing {
     parse: Parse,
     /// The number among all, from 0.
-    order: u64,
+    pub(super) order: u64,
     text: String,
     value: f64,
     origin: Origin,
@@ -63,7 +59,7 @@ impl Parsing {
     }
 
     /// The number where it comes from: its text and its value.
-    fn number(&self) -> (String, f64) {
+    pub(super) fn number(&self) -> (String, f64) {
         match self.is_negated {
             true => (format!("-{}", self.text), -self.value),
             false => (self.text.clone(), self.value),
@@ -83,7 +79,7 @@ pub(super) struct ParsedInputs {
     /// Numbers of texts that were read as integers.
     pub(super) integers: Integers,
     /// Numbers that Java has read and of which no float was seen yet, by order, with the inputs that name them.
-    unmade: BTreeMap<u64, (String, Vec<usize>)>,
+    pub(super) unmade: BTreeMap<u64, (String, Vec<usize>)>,
     /// The places that first read texts which inputs name, or all where they are listed.
     pub(super) readers: HashMap<TextSource, Site>,
 }
@@ -92,7 +88,7 @@ pub(super) struct ParsedInputs {
 #[derive(Clone, Debug)]
 pub(super) struct ParsedInput {
     /// The number among the inputs of the report.
-    number: usize,
+    pub(super) number: usize,
     pub(super) spec: InputSpec,
     /// The name of its text, if it names one: that of a file is its path without symbolic links.
     pub(super) name: Option<TextSource>,
@@ -161,7 +157,10 @@ impl ParsedInputs {
 
     /// Inputs that name the number of this order, value and origin, their weights, and whether they name it with another sign
     /// than it was parsed with.
-    fn naming<'a>(&'a self, parsing: &'a Parsing) -> impl Iterator<Item = (usize, f64, bool)> + 'a {
+    pub(super) fn naming<'a>(
+        &'a self,
+        parsing: &'a Parsing,
+    ) -> impl Iterator<Item = (usize, f64, bool)> + 'a {
         let names = |input: &&ParsedInput| match &input.spec.target {
             InputTarget::Parsed(Calls::All) => true,
             InputTarget::Parsed(Calls::Numbers(numbers)) => numbers.contains(&parsing.order),
@@ -175,25 +174,6 @@ impl ParsedInputs {
         self.inputs.iter().filter(names).map(|input| {
             let is_text = matches!(input.spec.target, InputTarget::Text(_));
             (input.number, input.spec.weight, is_text && parsing.is_negated)
-        })
-    }
-
-    /// Notes that a float will be made of a number, if an input names that or all are listed.
-    pub(super) fn awaits(&mut self, parsing: &Parsing, lists: bool) {
-        let inputs: Vec<usize> = self.naming(parsing).map(|(input, ..)| input).collect();
-        if lists || !inputs.is_empty() {
-            self.unmade.insert(parsing.order, (parsing.number().0, inputs));
-        }
-    }
-
-    /// A word on the numbers that `input` names, or on all, of which no float was seen though they were read.
-    fn unmade(&self, input: Option<&ParsedInput>) -> Option<String> {
-        let is_named = |inputs: &[usize]| input.is_none_or(|input| inputs.contains(&input.number));
-        let mut numbers = self.unmade.values().filter(|(_, inputs)| is_named(inputs));
-        let (first, _) = numbers.next()?;
-        Some(match numbers.count() {
-            0 => format!("{first} {UNSEEN}"),
-            more => format!("{first}, as {more} more, {UNSEEN}"),
         })
     }
 
@@ -460,11 +440,6 @@ impl State {
             none_parsed(&texts::written(&name), count, reader)
         };
         unparsed.map(text).collect()
-    }
-
-    /// A word on the numbers of which no float was seen though they were read.
-    pub(super) fn unmade(&self) -> Option<String> {
-        self.parsed.as_ref()?.unmade(None)
     }
 
     /// The reason why functions of this program that parse are not known, if there is one.
