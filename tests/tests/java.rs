@@ -29,7 +29,7 @@ const ALL: &[Spec] = &[
 ];
 /// A double, and a float.
 const FEW: &[Spec] = &[ALL[0], ALL[4]];
-/// Those that are not told by their order among all that were parsed.
+/// SPECs that are not told by the order among all that were parsed.
 const TOLD: &[Spec] = &[ALL[0], ALL[1], ALL[2], ALL[5]];
 
 /// Options of Java, the shadow, another option of the tool, and SPECs.

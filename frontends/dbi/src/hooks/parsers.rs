@@ -277,7 +277,7 @@ pub(super) fn parses_data(symbol: &str) -> bool {
 }
 
 impl Parser {
-    /// What has made a float of this format of a text, and returns it, without being a function that was given that.
+    /// Parser that returns a float of this format, and is not itself given the text.
     pub(crate) fn returning(format: Format) -> Parser {
         returned(TextAt::Pointer(0), format)
     }
@@ -295,7 +295,7 @@ impl Parser {
 }
 
 impl Parse {
-    /// That of a text that is known to be so many characters of so many bytes at `text`; the float is returned by `parser`.
+    /// Call for a text that is known to be so many characters of so many bytes at `text`; `parser` returns the float.
     pub(crate) fn of(parser: Parser, (text, length, character): (u64, u64, u64)) -> Parse {
         Parse { parser, text, length: Some(length), character, result: 0 }
     }

@@ -2,9 +2,8 @@
 
 use super::boxes::{self, Boxing};
 use super::call_sites::call_before;
-use super::calls::{Call, Calls, Operands, Then};
+use super::calls::{Call, Calls, Operands, Read, Then};
 use super::hidden;
-use super::java::Read;
 use super::modules::Meaning;
 use super::observer::{LibraryCall, Observer, SavedShadow};
 use super::outputs::Leaving;

@@ -19,34 +19,6 @@ const ENDS: &[u8] = b"fFdD";
 const UNSEEN: &str =
     "was read, but the float came from where nobody looks, as that of a zero does in code that Java compiles";
 
-/// A number that a method of Java was given to read.
-#[derive(Debug)]
-pub(crate) struct Read {
-    parsing: Box<Parsing>,
-    /// The return address, the stack pointer after the return, and the address of the string.
-    call: (u64, u64, u64),
-    /// The entry.
-    pc: u64,
-}
-
-impl Read {
-    pub(super) fn new(parsing: Parsing, call: (u64, u64, u64), pc: u64) -> Read {
-        Read { parsing: Box::new(parsing), call, pc }
-    }
-
-    /// Tells whether the call that is at the entry `pc` is this one: code that was given up sends its callers on to what is valid
-    /// by now.
-    pub(super) fn is_entered_again(&self, call: (u64, u64, u64), pc: u64) -> bool {
-        self.call == call && self.pc != pc
-    }
-
-    /// The call, by which a float of this format is made.
-    pub(super) fn made(mut self, format: Format) -> Box<Parsing> {
-        self.parsing.make(format);
-        self.parsing
-    }
-}
-
 impl Session {
     /// Tells whether a method of Java that parses is entered at `pc`, where code is about to be translated; it is hooked then.
     pub(crate) fn is_java(&self, pc: u64, memory: Memory<'_>) -> bool {

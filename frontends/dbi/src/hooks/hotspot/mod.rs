@@ -35,7 +35,7 @@ pub(crate) enum Role {
 pub(crate) enum Entry {
     /// The interpreter's for all methods of a kind: rbx points to the method.
     Interpreted,
-    /// That of one method, which was compiled.
+    /// Entry of one method, which was compiled.
     Compiled(Role),
 }
 
@@ -75,7 +75,7 @@ const MOVED: u64 = 1 << 10;
 #[derive(Debug)]
 pub(crate) struct Hotspot {
     exports: Exports,
-    /// Its structures, or the name of what its tables lack; nothing as long as they were not read.
+    /// Layout of its structures, or the name of what its tables lack; nothing as long as they were not read.
     layout: Option<Result<Layout, String>>,
     /// The interpreter's entry for usual methods.
     interpreted: Option<u64>,
