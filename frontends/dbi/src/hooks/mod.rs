@@ -11,6 +11,7 @@ mod digits;
 pub(crate) mod fake;
 mod families;
 mod gfortran;
+mod hotspot;
 mod integers;
 mod left_out;
 mod libm;
@@ -31,6 +32,7 @@ mod writers;
 pub(crate) use call::{Argument, Given};
 pub(crate) use families::{Family, Formatted, floats};
 pub(crate) use gfortran::Statements;
+pub(crate) use hotspot::{Characters, Entry, Exports, Hotspot, Memory, PARSER as JAVA_PARSER, Role};
 pub(crate) use integers::{IntegerParser, IntegerRead, integer_at};
 pub(crate) use left_out::{Calls as LeftOutCalls, LeftOut};
 pub(crate) use libm::{Math, arguments, outcome};
@@ -73,6 +75,8 @@ pub(crate) enum Hook {
     ParsesInteger(IntegerParser),
     /// Has a text turned into a float that the program was given, not one that it is written in.
     ParsesData,
+    /// Code of Java's that turns texts into floats, made while the program runs.
+    Java(Entry),
     /// Runs the code of a Python script, or of a module, which may be one that the row leaves out.
     RunsCode(&'static LeftOut),
 }

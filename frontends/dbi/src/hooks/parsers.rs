@@ -277,6 +277,11 @@ pub(super) fn parses_data(symbol: &str) -> bool {
 }
 
 impl Parser {
+    /// Parser that returns a float of this format, and is not itself given the text.
+    pub(crate) fn returning(format: Format) -> Parser {
+        returned(TextAt::Pointer(0), format)
+    }
+
     /// The call of this parser that `m` is about to begin.
     pub(crate) fn call(self, m: &dyn Machine) -> Result<Parse, Unmapped> {
         let Text { address: text, length, character } = self.text.read(m)?;
@@ -290,6 +295,16 @@ impl Parser {
 }
 
 impl Parse {
+    /// Call for a text that is known to be so many characters of so many bytes at `text`; `parser` returns the float.
+    pub(crate) fn of(parser: Parser, (text, length, character): (u64, u64, u64)) -> Parse {
+        Parse { parser, text, length: Some(length), character, result: 0 }
+    }
+
+    /// The float will be of this format.
+    pub(crate) fn make(&mut self, format: Format) {
+        self.parser.result = ResultAt::Returned(format);
+    }
+
     /// The float that the call, which has just returned, has made of a text whose value is `value`; nothing if it has made
     /// another, or none.
     pub(crate) fn float(&self, m: &dyn Machine, value: f64) -> Option<Float> {

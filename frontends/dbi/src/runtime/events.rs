@@ -12,7 +12,8 @@ use crate::engine::handed::{Begun, Exposed, Lost, Writing};
 use crate::engine::process::Process;
 use crate::engine::sys::SYSCALL_BYTES;
 use crate::engine::thread::Thread;
-use crate::engine::{Held, ProgramEnd, planes};
+use crate::engine::{Held, ProgramEnd, guest, planes};
+use crate::hooks::Memory;
 use crate::mailbox::Mailbox;
 use crate::registers;
 use crate::session;
@@ -72,7 +73,8 @@ impl Client for Tool {
     }
 
     fn is_hooked(&self, pc: u64) -> bool {
-        self.begins_at(pc) || self.session.is_hooked(pc)
+        let read = |address: u64, into: &mut [u8]| guest::read_some(address, into) == into.len();
+        self.begins_at(pc) || self.session.is_java(pc, Memory(&read)) || self.session.is_hooked(pc)
     }
 
     fn function(&self, pc: u64) -> Option<Counted> {

@@ -2,7 +2,7 @@
 
 use super::boxes::{self, Boxing};
 use super::call_sites::call_before;
-use super::calls::{Call, Calls, Operands, Then};
+use super::calls::{Call, Calls, Operands, Read, Then};
 use super::hidden;
 use super::modules::Meaning;
 use super::observer::{LibraryCall, Observer, SavedShadow};
@@ -13,7 +13,7 @@ use super::state::{Hooked, Session, State};
 use super::tail_calls;
 use crate::hooks::machine::Machine;
 use crate::hooks::{
-    self, Argument, Family, Formatted, Hook, IntegerParser, LeftOut, LeftOutCalls, Parser, abi,
+    self, Argument, Entry, Family, Formatted, Hook, IntegerParser, LeftOut, LeftOutCalls, Parser, Role, abi,
 };
 use shadowgrind_core::findings::{Label, OutputKind};
 use shadowgrind_core::format::Format;
@@ -256,6 +256,7 @@ impl State {
             Hook::Boxes(format) => return self.enter_boxing(format, frame),
             Hook::RunsCode(row) => return self.enter_code(row, frame),
             Hook::Parses(parser) => return self.enter_parser(parser, name, frame),
+            Hook::Java(entry) => return self.enter_java(entry, name, frame),
             Hook::ParsesInteger(parser) => return self.enter_integer_parser(parser, name, frame),
             Hook::ParsesData => return frame.watch(Then::Data),
             Hook::Software => self.enter_software(name, frame),
@@ -295,6 +296,30 @@ impl State {
         let parsing = self.begin_parsing(parser, (!is_literal, site), frame.m);
         let watched = frame.watch(Then::Parsed(parsing.map(Box::new), name));
         if parser.estimates { frame.finds_digits(watched) } else { watched }
+    }
+
+    /// A method of Java begins that reads a text, or that makes the float of the one that was read last.
+    fn enter_java(&mut self, entry: Entry, name: usize, frame: &mut Frame<'_>) -> Entered {
+        let java = self.java.as_mut().filter(|_| !frame.calls.is_parsing());
+        let Some(method) = java.and_then(|java| java.entered(entry, frame.m)) else { return Entered::Go };
+        match method.role {
+            Role::Reads => {
+                let call = (frame.at, method.stack, method.string);
+                if frame.calls.read.as_ref().is_some_and(|read| read.is_entered_again(call, frame.pc)) {
+                    return Entered::Go;
+                }
+                let site = self.call_site(frame.at, Some(frame.pc), frame.m);
+                let parsing = self.begin_java(method.string, site, frame.m);
+                frame.calls.read = parsing.map(|parsing| Read::new(parsing, call, frame.pc));
+                Entered::Go
+            }
+            Role::Makes(format) => {
+                let Some(read) = frame.calls.read.take() else { return Entered::Go };
+                let parsing = read.made(format);
+                frame.stack = method.stack;
+                frame.watch(Then::Parsed(Some(parsing), name))
+            }
+        }
     }
 
     fn enter_math(&mut self, math: hooks::Math, name: usize, frame: &mut Frame<'_>) -> Entered {

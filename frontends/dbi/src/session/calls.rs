@@ -12,6 +12,7 @@ use super::observer::SavedShadow;
 use super::parsed::Parsing;
 use super::places;
 use crate::hooks::{Given, Math};
+use shadowgrind_core::format::Format;
 use shadowgrind_core::site::Site;
 
 /// Usual size of a stack, in bytes. A frame less than this above the stack pointer is on the same stack and was left; one
@@ -86,6 +87,34 @@ struct Pending {
     then: Then,
 }
 
+/// A number that a method of Java was given to read.
+#[derive(Debug)]
+pub(crate) struct Read {
+    parsing: Box<Parsing>,
+    /// The return address, the stack pointer after the return, and the address of the string.
+    call: (u64, u64, u64),
+    /// The entry.
+    pc: u64,
+}
+
+impl Read {
+    pub(super) fn new(parsing: Parsing, call: (u64, u64, u64), pc: u64) -> Read {
+        Read { parsing: Box::new(parsing), call, pc }
+    }
+
+    /// Tells whether the call that is at the entry `pc` is this one: code that was given up sends its callers on to what is valid
+    /// by now.
+    pub(super) fn is_entered_again(&self, call: (u64, u64, u64), pc: u64) -> bool {
+        self.call == call && self.pc != pc
+    }
+
+    /// The call, by which a float of this format is made.
+    pub(super) fn made(mut self, format: Format) -> Box<Parsing> {
+        self.parsing.make(format);
+        self.parsing
+    }
+}
+
 /// Calls of one thread that something waits for.
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
@@ -108,6 +137,8 @@ pub(crate) struct Calls {
     disabled: u64,
     /// To be used again: a mathematical function is called often, and memory is to be had only once.
     spare: Vec<Operands>,
+    /// A number that a method of Java has read, and of which another will make the float.
+    pub(super) read: Option<Read>,
     /// Operands that were kept for calls that never returned.
     lost: Vec<SavedShadow>,
     /// Floats that were hidden from such.

@@ -16,6 +16,7 @@ mod copies;
 mod hidden;
 mod indices;
 mod integers;
+mod java;
 mod layout;
 mod locals;
 mod magic_numbers;

@@ -3,7 +3,7 @@
 use super::layout::Layout;
 use super::python;
 use super::wrappers::{Code, Wrapped};
-use crate::hooks::{self, Hook, Library};
+use crate::hooks::{self, Exports, Hook, Library};
 use crate::x86::rounding::Rounding;
 use hashbrown::HashSet;
 use shadowgrind_core::site::Module;
@@ -47,6 +47,8 @@ pub(super) struct ModuleFile {
     pub(super) is_c_library: bool,
     /// Link-time address of the state of the Python interpreter, if it holds one.
     pub(super) python: Option<u64>,
+    /// Link-time addresses of the tables of a Java virtual machine, if it is one.
+    pub(super) java: Option<Exports>,
     path: PathBuf,
     /// Searched for when code of the file is annotated.
     rounding: OnceLock<Rounding>,
@@ -69,6 +71,7 @@ impl ModuleFile {
             is_nameless: false,
             is_c_library: false,
             python: None,
+            java: None,
             path: path.into(),
             rounding: OnceLock::new(),
         };
@@ -90,6 +93,7 @@ impl ModuleFile {
         self.hooked = hooked(file, &library).unwrap_or_default();
         self.is_c_library = library.is_c_library() && !self.is_program;
         self.python = python::runtime(file);
+        self.java = Exports::of(file);
         let is_function = |symbol: shadowgrind_symbols::Symbol<'_>| symbol.kind == SymbolKind::Function;
         self.is_nameless = is_static && !file.symbols().is_ok_and(|mut symbols| symbols.any(is_function));
         if let Ok(code) = File::open(&self.path) {

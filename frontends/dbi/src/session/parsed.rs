@@ -14,11 +14,13 @@ use crate::hooks::machine::{Machine, read_u64};
 use crate::hooks::{Parse, Parser};
 use hashbrown::{HashMap, HashSet};
 use shadowgrind_core::findings::{Entry, Input};
+use shadowgrind_core::format::Format;
 use shadowgrind_core::shadow::Seed;
 use shadowgrind_core::site::Site;
 use shadowgrind_core::spec::{Calls, InputSpec, InputTarget, Span, TextPlace, TextSource};
 use shadowgrind_reports::document::{Symbols, place};
 use shadowgrind_symbols::demangle;
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 
@@ -39,7 +41,7 @@ const PARSERS: usize = 1 << 24;
 pub(crate) struct Parsing {
     parse: Parse,
     /// The number among all, from 0.
-    order: u64,
+    pub(super) order: u64,
     text: String,
     value: f64,
     origin: Origin,
@@ -51,8 +53,13 @@ pub(crate) struct Parsing {
 }
 
 impl Parsing {
+    /// The float will be of this format.
+    pub(super) fn make(&mut self, format: Format) {
+        self.parse.make(format);
+    }
+
     /// The number where it comes from: its text and its value.
-    fn number(&self) -> (String, f64) {
+    pub(super) fn number(&self) -> (String, f64) {
         match self.is_negated {
             true => (format!("-{}", self.text), -self.value),
             false => (self.text.clone(), self.value),
@@ -71,6 +78,8 @@ pub(super) struct ParsedInputs {
     pub(super) seeded: HashSet<texts::Place>,
     /// Numbers of texts that were read as integers.
     pub(super) integers: Integers,
+    /// Numbers that Java has read and of which no float was seen yet, by order, with the inputs that name them.
+    pub(super) unmade: BTreeMap<u64, (String, Vec<usize>)>,
     /// The places that first read texts which inputs name, or all where they are listed.
     pub(super) readers: HashMap<TextSource, Site>,
 }
@@ -79,7 +88,7 @@ pub(super) struct ParsedInputs {
 #[derive(Clone, Debug)]
 pub(super) struct ParsedInput {
     /// The number among the inputs of the report.
-    number: usize,
+    pub(super) number: usize,
     pub(super) spec: InputSpec,
     /// The name of its text, if it names one: that of a file is its path without symbolic links.
     pub(super) name: Option<TextSource>,
@@ -148,7 +157,10 @@ impl ParsedInputs {
 
     /// Inputs that name the number of this order, value and origin, their weights, and whether they name it with another sign
     /// than it was parsed with.
-    fn naming<'a>(&'a self, parsing: &'a Parsing) -> impl Iterator<Item = (usize, f64, bool)> + 'a {
+    pub(super) fn naming<'a>(
+        &'a self,
+        parsing: &'a Parsing,
+    ) -> impl Iterator<Item = (usize, f64, bool)> + 'a {
         let names = |input: &&ParsedInput| match &input.spec.target {
             InputTarget::Parsed(Calls::All) => true,
             InputTarget::Parsed(Calls::Numbers(numbers)) => numbers.contains(&parsing.order),
@@ -300,6 +312,16 @@ impl State {
         m: &dyn Machine,
     ) -> Option<Parsing> {
         let parse = parser.call(m).ok()?;
+        self.begin_parse(parse, (is_data, site), m)
+    }
+
+    /// The same, of a text that is known.
+    pub(super) fn begin_parse(
+        &mut self,
+        parse: Parse,
+        (is_data, site): (bool, Site),
+        m: &dyn Machine,
+    ) -> Option<Parsing> {
         let (address, text, value) = number_at(m, parse.text, parse.length, parse.character)?;
         let (mut origin, mut order, mut is_negated) = (Origin::Unknown, 0, false);
         if let Some(parsed) = &mut self.parsed {
@@ -332,6 +354,7 @@ impl State {
             self.lose_own(parsing.site, function);
         }
         let Some(parsed) = &mut self.parsed else { return };
+        parsed.unmade.remove(&parsing.order);
         if let Some(listing) = &mut self.report.listing {
             let spec = parsed.spec(parsing);
             let (text, value) = parsing.number();
@@ -394,7 +417,12 @@ impl State {
         let is_unreached =
             |input: &&ParsedInput| self.report.inputs[input.number].count == 0 && !input.is_doubtful;
         let unreached: Vec<ParsedInput> = parsed.inputs.iter().filter(is_unreached).cloned().collect();
-        unreached.iter().map(|input| (input.option(), parsed.why_not(input, nameless, &mut name))).collect()
+        let mut why = |input: &ParsedInput| {
+            parsed
+                .unmade(Some(input))
+                .unwrap_or_else(|| parsed.why_not(input, nameless.as_deref(), &mut name))
+        };
+        unreached.iter().map(|input| (input.option(), why(input))).collect()
     }
 
     /// Says of which texts that the program has read it has parsed no number: standard input, and files below the working
@@ -415,10 +443,12 @@ impl State {
     }
 
     /// The reason why functions of this program that parse are not known, if there is one.
-    pub(super) fn nameless(&self) -> Option<&'static str> {
+    pub(super) fn nameless(&self) -> Option<String> {
         let is_there =
             |module: &str| self.files.keys().any(|path| path.file_name().is_some_and(|name| name == module));
-        NAMELESS.iter().find(|(module, _)| is_there(module)).map(|(_, why)| *why)
+        let nameless =
+            || NAMELESS.iter().find(|(module, _)| is_there(module)).map(|(_, why)| (*why).to_owned());
+        self.java_is_unknown().or_else(nameless)
     }
 
     /// The inputs some of whose numbers were seeded and some not, as options, and a word on the latter. Of all numbers of a text
@@ -428,7 +458,13 @@ impl State {
         let is_reached =
             |input: &&ParsedInput| self.report.inputs[input.number].count > 0 && !input.is_doubtful;
         let reached: Vec<ParsedInput> = parsed.inputs.iter().filter(is_reached).cloned().collect();
-        reached.iter().filter_map(|input| Some((input.option(), parsed.left_out(input)?))).collect()
+        reached
+            .iter()
+            .filter_map(|input| {
+                let what = parsed.left_out(input).or_else(|| parsed.unmade(Some(input)))?;
+                Some((input.option(), what))
+            })
+            .collect()
     }
 
     /// Inputs that read like one number, and were reached more often.

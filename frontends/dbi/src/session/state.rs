@@ -20,7 +20,7 @@ use super::sent::{self, Badness};
 use super::tree::{self, Tree};
 use super::walk::Walks;
 use crate::engine::Lock;
-use crate::hooks::{LeftOut, Statements};
+use crate::hooks::{Hotspot, LeftOut, Statements};
 use crate::shadows::ShadowKind;
 use hashbrown::{HashMap, HashSet};
 use shadowgrind_core::findings::{Decided, Label, Listed, Listing, Report};
@@ -107,6 +107,8 @@ pub(crate) struct State {
     pub(super) indices: HashMap<u64, f64>,
     /// The interpreter of the program, if it is one whose scripts can be followed.
     pub(super) python: Option<Python>,
+    /// The Java virtual machine of the program, if it has one and texts that are parsed are wanted.
+    pub(super) java: Option<Hotspot>,
     /// Functions of run-time systems that were not looked at, and the number of calls.
     pub(super) left_out: Vec<(&'static LeftOut, u64)>,
     /// Run-time systems of which it is not known where they print floats.
@@ -184,6 +186,7 @@ impl State {
             sets_shadows: false,
             indices: HashMap::new(),
             python: None,
+            java: None,
             left_out: Vec::new(),
             unwatched: Vec::new(),
             statements: Statements::default(),

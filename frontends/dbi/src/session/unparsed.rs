@@ -125,8 +125,10 @@ fn place_of(source: &TextSource, token: &Token) -> String {
 const NAME_IT: &str = "name the float that is made of it, as by f:x, f#1 or x@f";
 
 /// Modules whose code parses numbers without a function that has a name.
-pub(super) const NAMELESS: [(&str, &str); 1] =
-    [("libjvm.so", "Java makes the code that parses numbers while it runs, and that has no names")];
+pub(super) const NAMELESS: [(&str, &str); 1] = [(
+    "libjvm.so",
+    "Java's FloatingDecimal has made no float of it: an integer has none, and BigDecimal makes its own",
+)];
 
 /// Reason why numbers that are there, and that `reader` has read, were not seeded: `integers` or not, `nameless` as for
 /// [`ParsedInputs::why_not`].

@@ -230,7 +230,7 @@ impl State {
     fn warn_of_unlisted(&mut self, symbols: &mut dyn Symbols) {
         let Some(listed) = self.report.listing.as_ref().map(|listing| listing.listed) else { return };
         let mut why: Vec<String> = match listed {
-            Listed::Inputs => self.nameless().map(str::to_owned).into_iter().collect(),
+            Listed::Inputs => self.java_is_unknown().into_iter().chain(self.unmade()).collect(),
             Listed::Outputs => self.unwatched.iter().map(|reason| (*reason).to_owned()).collect(),
         };
         if listed == Listed::Inputs {

@@ -4,7 +4,7 @@ use super::super::places::Loaded;
 use super::{FILTER, Hooked, Session, State};
 use crate::context::FUNCTIONS;
 use crate::hooks::machine::Machine;
-use crate::hooks::{self, Hook};
+use crate::hooks::{self, Hook, Hotspot};
 use crate::session::modules::{Meaning, ModuleFile};
 use crate::session::observer::Observer;
 use crate::session::python::Python;
@@ -26,6 +26,9 @@ impl State {
         self.code.push((range, file.clone()));
         if let Some(runtime) = file.python {
             self.python = Python::of(&file.canonical, runtime.wrapping_add(bias));
+        }
+        if let (Some(exports), Some(_), None) = (file.java, &self.parsed, &self.java) {
+            self.java = Some(Hotspot::new(exports.loaded(bias)));
         }
         if let Some(reason) = hooks::unwatched(&file.canonical)
             && !self.unwatched.contains(&reason)
@@ -131,7 +134,7 @@ impl Session {
             | Hook::Unwinds
             | Hook::PrintsInteger => self.config.shadow.is_carried(),
             Hook::Parses(parser) if parser.estimates => self.parses || self.config.shadow.is_carried(),
-            Hook::Parses(_) | Hook::ParsesInteger(_) | Hook::ParsesData => self.parses,
+            Hook::Parses(_) | Hook::ParsesInteger(_) | Hook::ParsesData | Hook::Java(_) => self.parses,
             Hook::RunsCode(_) => self.names_scripts || self.config.shadow.is_carried(),
         }
     }
@@ -243,7 +246,7 @@ impl State {
         self.call_sites.retain(|&(at, entered), _| outside(at) && entered.is_none_or(outside));
     }
 
-    fn name(&mut self, symbol: &str) -> usize {
+    pub(in crate::session) fn name(&mut self, symbol: &str) -> usize {
         if let Some(&name) = self.name_of.get(symbol) {
             return name;
         }
