@@ -1,14 +1,18 @@
 //! Moves of vector registers that may put a double together from parts of two: the end of one, digits of another.
 //!
-//! Knows what an immediate says, and moves of the lowest narrow lane. What a register selects is not known.
+//! Knows what an immediate says, and moves of the lowest narrow lane. What a register selects is not known, nor are forms in EVEX,
+//! which may have masks.
 
 use crate::x86::rows;
 use crate::x86::table::{Moved, Row};
-use iced_x86::{Instruction, Mnemonic, OpKind};
+use iced_x86::{EncodingKind, Instruction, Mnemonic, OpKind};
 use shadowgrind_core::format::Format;
 
 /// Tells whether a double of the result may have parts of two lanes, each where it was in its own.
 pub(super) fn may_mix(insn: &Instruction) -> bool {
+    if insn.encoding() == EncodingKind::EVEX {
+        return false;
+    }
     let from_register = || (0..insn.op_count()).all(|n| insn.op_kind(n) != OpKind::Memory);
     match rows::row(insn) {
         Row::Move(Moved::Blend(Format::F16), _) => splits(insn.immediate8(), 4),
@@ -84,7 +88,8 @@ mod tests {
         for whole in [&pblendw(0xf0)[..], &pblendw(0x0f), &blendps(0b1100), &shufps(0x4e), &shufps(0x44)] {
             assert_eq!(found(&[whole, ADD]), [], "{whole:x?}");
         }
-        // movss xmm0, [rax]
+        // movss xmm0, [rax]; vshufps xmm0{k1}, xmm0, xmm0, 0x4c
         assert_eq!(found(&[b"\xf3\x0f\x10\x00", ADD]), []);
+        assert_eq!(found(&[b"\x62\xf1\x7c\x09\xc6\xc0\x4c", ADD]), []);
     }
 }
