@@ -58,6 +58,6 @@ static __attribute__((noinline)) void lost(void)
 
 int main(void)
 {
-    for (int i = 0; i < 10; i++) rounded(), same(), lost();
+    for (int i = 0; i < 4; i++) rounded(), same(), lost();
     return 0;
 }

@@ -24,6 +24,7 @@ pub(super) fn may_mix(insn: &Instruction) -> bool {
             Mnemonic::Shufps | Mnemonic::Vshufps | Mnemonic::Pshufd | Mnemonic::Vpshufd => {
                 crosses(insn.immediate8())
             }
+            Mnemonic::Vpermilps if insn.op2_kind() == OpKind::Immediate8 => crosses(insn.immediate8()),
             _ => false,
         },
         _ => false,
@@ -79,7 +80,8 @@ mod tests {
             assert_eq!(found(&[mixes, ADD]), [Whole::Mixed], "{mixes:x?}");
             assert_eq!(found(&[mixes, MUL_SINGLES]), [], "{mixes:x?}");
         }
-        // movss xmm0, xmm1
+        // vpermilps xmm0, xmm0, 0x4c; movss xmm0, xmm1
+        assert_eq!(found(&[b"\xc4\xe3\x79\x04\xc0\x4c", ADD]), [Whole::Mixed]);
         assert_eq!(found(&[b"\xf3\x0f\x10\xc1", ADD]), [Whole::Mixed]);
     }
 
