@@ -89,6 +89,7 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
             Step::Part { format, x, r, from, at, bytes } => {
                 self.overwritten(*format, [*x, *r], *from, *at, *bytes);
             }
+            Step::Mixed { x, r, other, bytes } => self.mixed([*x, *r], *other, *bytes),
             Step::End { x, r, from, bytes, restored } => self.end_written([*x, *r], *from, *bytes, *restored),
             Step::Mend { at } => self.outcome.lost |= !self.cells.mend(self.location(*at)),
             Step::Dropped { at, bytes } => {

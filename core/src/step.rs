@@ -223,6 +223,17 @@ pub enum Step {
         /// Number of these bytes.
         bytes: u16,
     },
+    /// A double has been put together from digits of one lane, and the rest of another.
+    Mixed {
+        /// The lane of which it has sign and exponent, as it was, and what was kept beside that.
+        x: Operand,
+        /// The double.
+        r: Operand,
+        /// Place of what was kept beside the other lane; nothing where that was zero.
+        other: Option<Place>,
+        /// Bytes of the other lane, as a mask.
+        bytes: u8,
+    },
     /// One or two bytes in memory are written that may be the end of a float, as their address tells where floats are
     /// aligned. The float has another sign or exponent then, or is none any more.
     End {

@@ -215,6 +215,28 @@ fn exchanged_ends_of_long_doubles_are_counted() {
     }
 }
 
+/// Four of each of six kinds, of two doubles with derivatives; constants round, and halves of one number are that.
+#[test]
+fn doubles_of_parts_of_two_are_counted() {
+    for (flags, need) in [("-O2 -g -msse4.1", "sse4_1"), ("-O2 -g -mavx2", "avx2")] {
+        for options in [&[][..], &["--no-avx512"], &["--reference-path"]] {
+            for shadow in ["dot", "adjoint"] {
+                let Some(seen) = observe(shadow, "mixed.c", flags, need, options) else { return };
+                let gaps = seen.report.document["coverage"]["gaps"].as_array().cloned().unwrap_or_default();
+                let count = |gaps: &[Value]| gaps.iter().filter_map(|gap| gap["count"].as_u64()).sum::<u64>();
+                assert_eq!(count(&gaps), 24, "{shadow} {flags} {options:?}: {gaps:?}");
+                assert!(gaps.iter().all(|gap| gap["site"]["function"] == "lost"), "{gaps:?}");
+                if shadow == "dot" {
+                    let dots: Vec<Option<f64>> =
+                        seen.report.outputs.iter().map(|output| output.dot).collect();
+                    let turn = [[Some(2.2); 8].as_slice(), &[Some(0.0); 6]].concat();
+                    assert_eq!(dots, turn.repeat(4), "{flags} {options:?}");
+                }
+            }
+        }
+    }
+}
+
 /// Two of three halves come without the other one.
 #[test]
 fn upper_halves_loaded_alone_are_counted() {

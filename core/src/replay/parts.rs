@@ -48,6 +48,31 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         }
     }
 
+    /// A double that was `x` has become `r` by the `bytes`, as a mask, of another lane, of which what was kept is at `other`: it is
+    /// rounded by what has no shadow, and no number that is known by digits of another one. What was cut in two is whole again.
+    pub(super) fn mixed(&mut self, [x, r]: [Operand; 2], other: Option<Place>, bytes: u8) {
+        const DOUBLE: usize = Format::F64.bytes();
+        const END: u8 = 0b1100_0000;
+        let [before, after] = [x, r].map(|operand| self.bits(Format::F64, operand));
+        let (from, to) = (self.location(x.place), self.location(r.place));
+        let kept = self.cells.carries(from, DOUBLE);
+        let put = other.map_or(0, |other| self.cells.carries(self.location(other), DOUBLE)) & bytes;
+        let has = |at: &usize| bytes >> at & 1 == 1;
+        let is_cut =
+            || kept & bytes == 0 && (0..DOUBLE).filter(has).all(|at| (before >> (8 * at)) as u8 == 0);
+        let is_same = before == after;
+        let is_rounded = put == 0 && tricks::differ_in_digits(Format::F64, before, after);
+        let shadow = if is_same || is_rounded { self.get(Format::F64, x) } else { None };
+        match shadow {
+            Some(shadow) if kept & END != 0 => self.cells.set(to, Format::F64, after, Some(shadow)),
+            _ if put != 0 && kept & END != 0 && is_cut() => {}
+            _ => {
+                self.outcome.lost |= put != 0 || kept & !bytes != 0;
+                self.cells.clear(to, DOUBLE);
+            }
+        }
+    }
+
     /// `bytes` bytes in memory are overwritten that may be the end of a float. See [`crate::step::Step::End`].
     pub(super) fn end_written(
         &mut self,

@@ -13,6 +13,7 @@ mod addresses;
 pub(crate) mod ahead;
 mod asked;
 mod ends;
+mod mixed;
 
 use addresses::{Address, addresses_of};
 use iced_x86::{Instruction, MemorySize, OpKind, Register};
@@ -50,6 +51,8 @@ pub(crate) enum Whole {
     Alone,
     /// The result is digits that are asked about, and no float is made of them.
     Asked,
+    /// Doubles of the result may have parts of two lanes.
+    Mixed,
     /// Bytes of a float are written, as by `Part`, and others have been before, such that it is another float.
     Replaced {
         /// Format of the float.
@@ -91,6 +94,9 @@ pub(crate) fn find(insns: &[Insn]) -> Vec<(u64, Whole)> {
         if cuts_by_moving(insn) {
             let half = insn.op1_register().size();
             return used_as(insns, n).filter(|format| format.bytes() == 2 * half).map(Whole::Result);
+        }
+        if mixed::may_mix(insn) {
+            return used_alone(insns, n).filter(|&format| format == Format::F64).map(|_| Whole::Mixed);
         }
         let part = Part::of(insn)?;
         if part.is_in_memory {

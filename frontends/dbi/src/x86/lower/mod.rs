@@ -146,6 +146,7 @@ impl Lowerer {
                 build.clear_written();
                 Ok(())
             }
+            Some(Whole::Mixed) => moves::mixed(self, &mut build),
             Some(Whole::End { restored }) => general::end(&mut build, restored),
             _ => self.steps(&mut build, row),
         };

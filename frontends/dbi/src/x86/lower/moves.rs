@@ -66,6 +66,20 @@ fn written_bytes(build: &Build<'_>) -> u16 {
 
 /// The rearrangement depends on nothing but the instruction.
 fn fixed(lowerer: &mut Lowerer, build: &mut Build<'_>, probed: &Probed) -> Result<(), Why> {
+    let to = build.place(0)?;
+    match sources(lowerer, build, probed)? {
+        Some((places, map)) => rearrange(build, places, to, map),
+        None => build.clear(to, written_bytes(build)),
+    }
+    Ok(())
+}
+
+/// The places that the rearrangement moves from, and its map; nothing where it moves from none.
+fn sources(
+    lowerer: &mut Lowerer,
+    build: &mut Build<'_>,
+    probed: &Probed,
+) -> Result<Option<([Place; 2], Box<[u8]>)>, Why> {
     let mut inputs = Inputs::default();
     for operand in 0..build.operands().min(3) {
         inputs.operand[operand as usize] = marks(operand);
@@ -74,20 +88,16 @@ fn fixed(lowerer: &mut Lowerer, build: &mut Build<'_>, probed: &Probed) -> Resul
     let bytes = written_bytes(build);
     let sources: Vec<Option<(u32, u8)>> =
         result[..usize::from(bytes)].iter().map(|&mark| source_of(mark)).collect();
-    let to = build.place(0)?;
     let mut operands: Vec<u32> = sources.iter().flatten().map(|&(operand, _)| operand).collect();
     operands.sort_unstable();
     operands.dedup();
     let places = match operands[..] {
-        [] => {
-            build.clear(to, bytes);
-            return Ok(());
-        }
+        [] => return Ok(None),
         [a] => [build.place(a)?; 2],
         [a, b] => [build.place(a)?, build.place(b)?],
         _ => return Err("a move from three operands"),
     };
-    let map: Box<[u8]> = sources
+    let map = sources
         .iter()
         .map(|source| match source {
             None => NO_SOURCE,
@@ -95,8 +105,59 @@ fn fixed(lowerer: &mut Lowerer, build: &mut Build<'_>, probed: &Probed) -> Resul
             Some((_, byte)) => SECOND_SOURCE + byte,
         })
         .collect();
-    rearrange(build, places, to, map);
-    Ok(())
+    Ok(Some((places, map)))
+}
+
+/// A rearrangement of which the doubles that have parts of two lanes are used as such.
+pub(super) fn mixed(lowerer: &mut Lowerer, build: &mut Build<'_>) -> Result<(), Why> {
+    let probed = lowerer.probe.prepare(build.insn)?;
+    build.name_memory();
+    let to = build.place(0)?;
+    let Some((from, map)) = sources(lowerer, build, &probed)? else { return Err("a move from nothing") };
+    let mut mixed = Vec::new();
+    for (n, lane) in map.chunks_exact(Mix::DOUBLE.into()).enumerate() {
+        let n = n as u16;
+        let Some(Mix { end, other, bytes }) = Mix::of(lane) else { continue };
+        let place = |lane: u8| from[usize::from(lane / SECOND_SOURCE)].plus((lane % SECOND_SOURCE).into());
+        let kept = [0, Mix::DOUBLE].map(|at| Place::State(state::SCRATCH + 2 * Mix::DOUBLE * n + at));
+        let x = Operand { place: kept[0], ..build.before(place(end), Mix::DOUBLE) };
+        build.copy(place(end), kept[0], Mix::DOUBLE);
+        if let Some(other) = other {
+            build.copy(place(other), kept[1], Mix::DOUBLE);
+        }
+        let r = build.after(to.plus(Mix::DOUBLE * n), Mix::DOUBLE);
+        mixed.push(Step::Mixed { x, r, other: other.map(|_| kept[1]), bytes });
+    }
+    rearrange(build, from, to, map);
+    mixed.into_iter().for_each(|step| build.step(step));
+    build.finish_vector(written_bytes(build))
+}
+
+/// Lanes of which a double is put together.
+struct Mix {
+    /// The first byte of that with sign and exponent, as in a map.
+    end: u8,
+    /// The first byte of the other one; nothing where there are zeros.
+    other: Option<u8>,
+    /// The bytes of the other one, as a mask.
+    bytes: u8,
+}
+
+impl Mix {
+    /// Bytes of a lane.
+    const DOUBLE: u16 = Format::F64.bytes() as u16;
+
+    /// What these eight bytes of a map mix, if they do: each has its place in its own lane.
+    fn of(map: &[u8]) -> Option<Mix> {
+        let lane = |at: usize| (map[at] != NO_SOURCE).then(|| map[at].wrapping_sub(at as u8));
+        let is_start = |lane: u8| lane % SECOND_SOURCE % Self::DOUBLE as u8 == 0;
+        let end = lane(7).filter(|_| lane(6) == lane(7))?;
+        let bytes = (0..6).filter(|&at| lane(at) != Some(end)).fold(0, |bytes, at| bytes | 1 << at);
+        let mut others = (0..6).map(lane).filter(|&lane| lane != Some(end));
+        let other = others.next()?;
+        let is_one = others.all(|lane| lane == other);
+        (is_one && is_start(end) && other.is_none_or(is_start)).then_some(Mix { end, other, bytes })
+    }
 }
 
 /// The rearrangement as plain copies and clears where these are few and none overwrites what another still reads.

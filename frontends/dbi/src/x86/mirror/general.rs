@@ -136,6 +136,7 @@ impl Emitter {
             | Whole::Ended
             | Whole::Alone
             | Whole::Asked
+            | Whole::Mixed
             | Whole::Replaced { .. } => None,
         };
         let sources: Vec<Source> = source.into_iter().collect();

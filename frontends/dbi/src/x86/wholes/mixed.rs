@@ -1,0 +1,97 @@
+//! Moves of vector registers that may put a double together from parts of two: the end of one, digits of another.
+//!
+//! Knows what an immediate says, and moves of the lowest narrow lane. What a register selects is not known, nor are forms in EVEX,
+//! which may have masks.
+
+use crate::x86::rows;
+use crate::x86::table::{Moved, Row};
+use iced_x86::{EncodingKind, Instruction, Mnemonic, OpKind};
+use shadowgrind_core::format::Format;
+
+/// Tells whether a double of the result may have parts of two lanes, each where it was in its own.
+pub(super) fn may_mix(insn: &Instruction) -> bool {
+    if insn.encoding() == EncodingKind::EVEX {
+        return false;
+    }
+    let from_register = || (0..insn.op_count()).all(|n| insn.op_kind(n) != OpKind::Memory);
+    match rows::row(insn) {
+        Row::Move(Moved::Blend(Format::F16), _) => splits(insn.immediate8(), 4),
+        Row::Move(Moved::Blend(Format::F32), _) => splits(insn.immediate8(), 2),
+        // From memory it is alone.
+        Row::Move(Moved::Lane(Format::F32), _) => from_register(),
+        Row::Move(Moved::Rearranged, _) => match insn.mnemonic() {
+            Mnemonic::Insertps | Mnemonic::Vinsertps => from_register() && inserts(insn.immediate8()),
+            Mnemonic::Shufps | Mnemonic::Vshufps | Mnemonic::Pshufd | Mnemonic::Vpshufd => {
+                crosses(insn.immediate8())
+            }
+            Mnemonic::Vpermilps if insn.op2_kind() == OpKind::Immediate8 => crosses(insn.immediate8()),
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+/// Tells whether the bits of a double, `count` of them, are not all the same.
+fn splits(immediate: u8, count: u8) -> bool {
+    let all = (1 << count) - 1;
+    (0..8).step_by(count.into()).any(|at| !matches!(immediate >> at & all, bits if bits == 0 || bits == all))
+}
+
+/// Tells whether a half is put where it was in its double, or one of two is cleared.
+fn inserts(immediate: u8) -> bool {
+    let [from, to] = [immediate >> 6, immediate >> 4 & 3];
+    from & 1 == to & 1 || splits(immediate << 4, 2)
+}
+
+/// Tells whether two halves that are put beside each other are those of different doubles.
+fn crosses(immediate: u8) -> bool {
+    let selected = |lane: u8| immediate >> (2 * lane) & 3;
+    [0, 2].into_iter().any(|lane| {
+        let [low, high] = [selected(lane), selected(lane + 1)];
+        low & 1 == 0 && high & 1 == 1 && low / 2 != high / 2
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Whole;
+    use super::super::tests::found;
+
+    /// addpd xmm0, xmm2; mulps xmm0, xmm2
+    const ADD: &[u8] = b"\x66\x0f\x58\xc2";
+    const MUL_SINGLES: &[u8] = b"\x0f\x59\xc2";
+
+    /// pblendw xmm0, xmm1, …; blendps xmm0, xmm1, …; shufps xmm0, xmm0, …
+    fn pblendw(by: u8) -> [u8; 6] {
+        [0x66, 0x0f, 0x3a, 0x0e, 0xc1, by]
+    }
+
+    fn blendps(by: u8) -> [u8; 6] {
+        [0x66, 0x0f, 0x3a, 0x0c, 0xc1, by]
+    }
+
+    fn shufps(by: u8) -> [u8; 4] {
+        [0x0f, 0xc6, 0xc0, by]
+    }
+
+    #[test]
+    fn parts_of_two_doubles_are_mixed() {
+        for mixes in [&pblendw(0x03)[..], &pblendw(0xf8), &blendps(0b0001), &blendps(0b1011), &shufps(0x4c)] {
+            assert_eq!(found(&[mixes, ADD]), [Whole::Mixed], "{mixes:x?}");
+            assert_eq!(found(&[mixes, MUL_SINGLES]), [], "{mixes:x?}");
+        }
+        // vpermilps xmm0, xmm0, 0x4c; movss xmm0, xmm1
+        assert_eq!(found(&[b"\xc4\xe3\x79\x04\xc0\x4c", ADD]), [Whole::Mixed]);
+        assert_eq!(found(&[b"\xf3\x0f\x10\xc1", ADD]), [Whole::Mixed]);
+    }
+
+    #[test]
+    fn whole_doubles_are_not() {
+        for whole in [&pblendw(0xf0)[..], &pblendw(0x0f), &blendps(0b1100), &shufps(0x4e), &shufps(0x44)] {
+            assert_eq!(found(&[whole, ADD]), [], "{whole:x?}");
+        }
+        // movss xmm0, [rax]; vshufps xmm0{k1}, xmm0, xmm0, 0x4c
+        assert_eq!(found(&[b"\xf3\x0f\x10\x00", ADD]), []);
+        assert_eq!(found(&[b"\x62\xf1\x7c\x09\xc6\xc0\x4c", ADD]), []);
+    }
+}
