@@ -74,12 +74,15 @@ fn fixed(lowerer: &mut Lowerer, build: &mut Build<'_>, probed: &Probed) -> Resul
     Ok(())
 }
 
-/// The places that the rearrangement moves from, and its map; nothing where it moves from none.
+/// The places that a rearrangement moves from, and its map.
+type Rearrangement = ([Place; 2], Box<[u8]>);
+
+/// The rearrangement that the probe shows; nothing where it moves from no place.
 fn sources(
     lowerer: &mut Lowerer,
     build: &mut Build<'_>,
     probed: &Probed,
-) -> Result<Option<([Place; 2], Box<[u8]>)>, Why> {
+) -> Result<Option<Rearrangement>, Why> {
     let mut inputs = Inputs::default();
     for operand in 0..build.operands().min(3) {
         inputs.operand[operand as usize] = marks(operand);
@@ -150,7 +153,7 @@ impl Mix {
     /// What these eight bytes of a map mix, if they do: each has its place in its own lane.
     fn of(map: &[u8]) -> Option<Mix> {
         let lane = |at: usize| (map[at] != NO_SOURCE).then(|| map[at].wrapping_sub(at as u8));
-        let is_start = |lane: u8| lane % SECOND_SOURCE % Self::DOUBLE as u8 == 0;
+        let is_start = |lane: u8| (lane % SECOND_SOURCE).is_multiple_of(Self::DOUBLE as u8);
         let end = lane(7).filter(|_| lane(6) == lane(7))?;
         let bytes = (0..6).filter(|&at| lane(at) != Some(end)).fold(0, |bytes, at| bytes | 1 << at);
         let mut others = (0..6).map(lane).filter(|&lane| lane != Some(end));
