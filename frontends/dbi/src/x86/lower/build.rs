@@ -1,12 +1,26 @@
 //! Tools of every family's lowering: operands as places, captures, and the clearing of what is overwritten.
 
-use super::complete::Value;
-use super::{AddressRecipe, Completion, LoweredInsn, Why};
+use super::address::AddressRecipe;
+use super::complete::{Completion, Value};
 use crate::x86::access::is_write;
 use crate::x86::{rows, state};
 use iced_x86::{EncodingKind, Instruction, InstructionInfo, OpKind, Register, UsedRegister};
 use shadowgrind_core::format::Format;
-use shadowgrind_core::step::{Capture, Operand, Place, Step};
+use shadowgrind_core::step::{Capture, Lowered, Operand, Place, Step};
+
+/// Reason why an instruction is a gap.
+pub(super) type Why = &'static str;
+
+/// An instruction as steps.
+#[derive(Debug, Default)]
+pub(crate) struct LoweredInsn {
+    /// Captures and steps.
+    pub(crate) lowered: Lowered,
+    /// Recipes for the addresses that open the record.
+    pub(crate) addresses: Vec<AddressRecipe>,
+    /// Computations to be made once all is captured.
+    pub(crate) completions: Vec<Completion>,
+}
 
 /// A vector register's bytes that a legacy instruction knows.
 pub(super) const XMM_BYTES: u16 = 16;

@@ -21,7 +21,7 @@ pub(crate) enum Completion {
     Test { test: Test, x: u16, flag: u16 },
     /// Flags of as many lanes, whether the captured mask register lets each through, and as many of the opposite.
     Mask { mask: u16, count: u16, flags: u16 },
-    /// What `by` makes of the bytes at both `x`.
+    /// The bytes that `by` makes of those at both `x`.
     Logic { by: Logic, x: [u16; 2], r: u16, bytes: u16 },
 }
 

@@ -1,7 +1,6 @@
 //! Floating-point arithmetic, conversions and comparisons on vector registers.
 
-use super::Why;
-use super::build::{Build, XMM_BYTES};
+use super::build::{Build, Why, XMM_BYTES};
 use super::complete::Value;
 use crate::x86::access;
 use crate::x86::state;
@@ -62,7 +61,7 @@ pub(super) fn arith(build: &mut Build<'_>, which: Op, format: Format, shape: Sha
     finish(build, format, shape)
 }
 
-/// What it scales by has no derivative.
+/// Scaling by a power of two, which has no derivative itself.
 pub(super) fn scale(build: &mut Build<'_>, format: Format, shape: Shape) -> Result<(), Why> {
     let (count, [a, b]) = (lanes(build, format, shape), sources(build));
     let (a, b) = (build.source(a, format, count)?, build.source(b, format, count)?);

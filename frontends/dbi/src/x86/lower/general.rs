@@ -1,7 +1,8 @@
 //! General registers: floats pass through them, and integer instructions take floats apart and put them together.
 
-use super::build::{Build, register_place};
-use super::{AddressRecipe, Completion, Why};
+use super::address::AddressRecipe;
+use super::build::{Build, Why, register_place};
+use super::complete::Completion;
 use crate::x86::access::is_write;
 use crate::x86::rows;
 use crate::x86::state;

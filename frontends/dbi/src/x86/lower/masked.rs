@@ -3,11 +3,12 @@
 //!
 //! Knows lanes by where their results go. Moves and gathers have the mask as a control, and are not for this.
 
-use super::build::Build;
-use super::{Completion, Why};
+use super::build::{Build, Why};
+use super::complete::Completion;
+use crate::x86::rows;
 use crate::x86::state;
 use crate::x86::table::Row;
-use iced_x86::{Instruction, Mnemonic};
+use iced_x86::Instruction;
 use shadowgrind_core::step::{Place, Step};
 
 /// A step, and the number of the lane that it is for, if it is for one.
@@ -69,7 +70,7 @@ fn lane_bytes(build: &Build<'_>, row: Row, steps: &[Step]) -> u16 {
         (Some(bytes), _) => bytes,
         (None, Row::FromInteger(format, _)) => format.bytes() as u16,
         (None, Row::ToInteger(..)) => {
-            if makes_wide_integers(build.insn) {
+            if rows::makes_wide_integers(build.insn) {
                 8
             } else {
                 4
@@ -77,15 +78,6 @@ fn lane_bytes(build: &Build<'_>, row: Row, steps: &[Step]) -> u16 {
         }
         _ => build.insn.code().op_code().memory_size().element_size().max(1) as u16,
     }
-}
-
-/// Tells whether floats become integers of eight bytes.
-fn makes_wide_integers(insn: &Instruction) -> bool {
-    use Mnemonic::*;
-    matches!(
-        insn.mnemonic(),
-        Vcvtps2qq | Vcvtps2uqq | Vcvtpd2qq | Vcvtpd2uqq | Vcvttps2qq | Vcvttps2uqq | Vcvttpd2qq | Vcvttpd2uqq
-    )
 }
 
 impl Lanes {

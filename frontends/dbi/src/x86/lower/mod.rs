@@ -10,7 +10,7 @@
 //! - so do products, and bits set in memory by an index in a register;
 //! - half precision, unless the shadow fits in two bytes: conversions to it are gaps then, those from it start afresh;
 //! - comparisons by sign bits (`movmskps`, `vtestps`) or as integers are not observed;
-//! - AVX-512 masks, and its instructions without VEX form, are gaps; a gap's vector-indexed memory is not named in it.
+//! - some of AVX-512's instructions without VEX form are gaps; a gap's vector-indexed memory is not named in it.
 
 mod address;
 mod build;
@@ -27,7 +27,6 @@ mod x87;
 pub(in crate::x86) mod tests;
 
 pub(crate) use address::AddressRecipe;
-pub(crate) use complete::Completion;
 pub(crate) use float::{predicate, rounds_to_fractions};
 pub(crate) use general::{clears, condition, drops_part};
 pub(crate) use image::{ImageRun, StateOp, Transfer};
@@ -38,13 +37,11 @@ use super::rows;
 use super::state;
 use super::table::{General, Row, Shape, X87};
 use super::wholes::{self, Whole};
-use build::{Build, register_place, written};
+pub(crate) use build::LoweredInsn;
+use build::{Build, Why, register_place, written};
 use iced_x86::{Instruction, InstructionInfo, InstructionInfoFactory, OpAccess};
 use shadowgrind_core::format::Format;
-use shadowgrind_core::step::{Lowered, Place};
-
-/// Reason why an instruction is a gap.
-type Why = &'static str;
+use shadowgrind_core::step::Place;
 
 /// Turns instructions into steps.
 pub(crate) struct Lowerer {
@@ -80,17 +77,6 @@ pub(crate) struct Gap {
     pub(crate) writes: Vec<(Place, u16)>,
     /// Addresses of the memory operands among them. A vector-indexed operand is missing.
     pub(crate) addresses: Vec<AddressRecipe>,
-}
-
-/// An instruction as steps.
-#[derive(Debug, Default)]
-pub(crate) struct LoweredInsn {
-    /// Captures and steps.
-    pub(crate) lowered: Lowered,
-    /// Recipes for the addresses that open the record.
-    pub(crate) addresses: Vec<AddressRecipe>,
-    /// Computations to be made once all is captured.
-    pub(crate) completions: Vec<Completion>,
 }
 
 /// Repeated string instruction. Its count is in rcx (ecx with short addresses); addresses go down where the direction
@@ -146,7 +132,7 @@ impl Lowerer {
                 build.clear_written();
                 Ok(())
             }
-            Some(Whole::Mixed) => moves::mixed(self, &mut build),
+            Some(Whole::Mixed) => moves::mixed(&mut self.probe, &mut build),
             Some(Whole::End { restored }) => general::end(&mut build, restored),
             _ => self.steps(&mut build, row),
         };
@@ -219,11 +205,11 @@ impl Lowerer {
             Row::ToInteger(format, how, shape) => float::to_integer(build, format, how, shape),
             Row::Compare(format, shape) => float::compare(build, format, shape),
             Row::CompareFlags(format) => float::compare_flags(build, format),
-            Row::Trick(by, _) if float::is_byte_shift(build, by) => moves::moved(self, build, 0),
+            Row::Trick(by, _) if float::is_byte_shift(build, by) => moves::moved(&mut self.probe, build, 0),
             Row::Logic(by, lanes) => float::bits(build, by, lanes.format()),
             Row::Trick(by, lane) => float::bits(build, by, lane),
             Row::Ternary(lane) => ternary::ternary(build, lane),
-            Row::Move(_, control) => moves::moved(self, build, control),
+            Row::Move(_, control) => moves::moved(&mut self.probe, build, control),
             Row::Gather(format) => moves::gather(build, format.bytes() as u16),
             Row::Scatter(format) => moves::scatter(build, format.bytes() as u16),
             Row::ZeroUpper => clear_vectors(build, 16),

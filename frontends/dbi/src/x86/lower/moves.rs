@@ -1,10 +1,10 @@
 //! Moves and rearrangements of vector registers, found by probing the instruction itself.
 
-use super::build::Build;
-use super::complete::{Gather, MASK, ProbeMap};
+use super::address::AddressRecipe;
+use super::build::{Build, Why};
+use super::complete::{Completion, Gather, MASK, ProbeMap};
 use super::general::may_hold;
-use super::{Completion, Lowerer, Why};
-use crate::x86::probe::{Inputs, SLOT, Shape as Probed};
+use crate::x86::probe::{Inputs, Probe, SLOT, Shape as Probed};
 use crate::x86::rows;
 use crate::x86::state;
 use crate::x86::table::XMM0;
@@ -22,12 +22,12 @@ fn source_of(mark: u8) -> Option<(u32, u8)> {
     Some(((index / SLOT) as u32, (index % SLOT) as u8))
 }
 
-pub(super) fn moved(lowerer: &mut Lowerer, build: &mut Build<'_>, control: u8) -> Result<(), Why> {
-    let probed = lowerer.probe.prepare(build.insn)?;
+pub(super) fn moved(probe: &mut Probe, build: &mut Build<'_>, control: u8) -> Result<(), Why> {
+    let probed = probe.prepare(build.insn)?;
     let controls: Vec<u32> = (0..build.operands()).filter(|&n| control >> n & 1 != 0).collect();
     let controls: Vec<u32> = controls.into_iter().filter(|&n| !build.is_immediate(n)).collect();
     if controls.is_empty() && control & XMM0 == 0 && !build.insn.has_op_mask() {
-        fixed(lowerer, build, &probed)?;
+        fixed(probe, build, &probed)?;
     } else {
         selected(build, &controls, control & XMM0 != 0, probed)?;
     }
@@ -65,9 +65,9 @@ fn written_bytes(build: &Build<'_>) -> u16 {
 }
 
 /// The rearrangement depends on nothing but the instruction.
-fn fixed(lowerer: &mut Lowerer, build: &mut Build<'_>, probed: &Probed) -> Result<(), Why> {
+fn fixed(probe: &mut Probe, build: &mut Build<'_>, probed: &Probed) -> Result<(), Why> {
     let to = build.place(0)?;
-    match sources(lowerer, build, probed)? {
+    match sources(probe, build, probed)? {
         Some((places, map)) => rearrange(build, places, to, map),
         None => build.clear(to, written_bytes(build)),
     }
@@ -78,16 +78,12 @@ fn fixed(lowerer: &mut Lowerer, build: &mut Build<'_>, probed: &Probed) -> Resul
 type Rearrangement = ([Place; 2], Box<[u8]>);
 
 /// The rearrangement that the probe shows; nothing where it moves from no place.
-fn sources(
-    lowerer: &mut Lowerer,
-    build: &mut Build<'_>,
-    probed: &Probed,
-) -> Result<Option<Rearrangement>, Why> {
+fn sources(probe: &mut Probe, build: &mut Build<'_>, probed: &Probed) -> Result<Option<Rearrangement>, Why> {
     let mut inputs = Inputs::default();
     for operand in 0..build.operands().min(3) {
         inputs.operand[operand as usize] = marks(operand);
     }
-    let result = lowerer.probe.run(probed, &inputs);
+    let result = probe.run(probed, &inputs);
     let bytes = written_bytes(build);
     let sources: Vec<Option<(u32, u8)>> =
         result[..usize::from(bytes)].iter().map(|&mark| source_of(mark)).collect();
@@ -112,11 +108,11 @@ fn sources(
 }
 
 /// A rearrangement of which the doubles that have parts of two lanes are used as such.
-pub(super) fn mixed(lowerer: &mut Lowerer, build: &mut Build<'_>) -> Result<(), Why> {
-    let probed = lowerer.probe.prepare(build.insn)?;
+pub(super) fn mixed(probe: &mut Probe, build: &mut Build<'_>) -> Result<(), Why> {
+    let probed = probe.prepare(build.insn)?;
     build.name_memory();
     let to = build.place(0)?;
-    let Some((from, map)) = sources(lowerer, build, &probed)? else { return Err("a move from nothing") };
+    let Some((from, map)) = sources(probe, build, &probed)? else { return Err("a move from nothing") };
     let mut mixed = Vec::new();
     for (n, lane) in map.chunks_exact(Mix::DOUBLE.into()).enumerate() {
         let n = n as u16;
@@ -150,7 +146,7 @@ impl Mix {
     /// Bytes of a lane.
     const DOUBLE: u16 = Format::F64.bytes() as u16;
 
-    /// What these eight bytes of a map mix, if they do: each has its place in its own lane.
+    /// The lanes that these eight bytes of a map mix, if they do: each has its place in its own lane.
     fn of(map: &[u8]) -> Option<Mix> {
         let lane = |at: usize| (map[at] != NO_SOURCE).then(|| map[at].wrapping_sub(at as u8));
         let is_start = |lane: u8| (lane % SECOND_SOURCE).is_multiple_of(Self::DOUBLE as u8);
@@ -298,7 +294,7 @@ pub(super) fn scatter(build: &mut Build<'_>, lane: u16) -> Result<(), Why> {
     let index = insn.memory_index();
     let index_bytes: u16 = if insn.is_vsib64() { 8 } else { 4 };
     let count = (build.width(1) / lane).min(index.size() as u16 / index_bytes);
-    let elements: Vec<Place> = (0..count).map(|_| build.address(super::AddressRecipe::DEFERRED)).collect();
+    let elements: Vec<Place> = (0..count).map(|_| build.address(AddressRecipe::DEFERRED)).collect();
     let index_place = Place::State(state::vector(index.number()));
     let indices = build.before(index_place, count * index_bytes).value;
     let masks = build.mask().ok_or("a scatter without a mask")?;
@@ -320,7 +316,7 @@ pub(super) fn gather(build: &mut Build<'_>, lane: u16) -> Result<(), Why> {
     let index = insn.memory_index();
     let index_bytes: u16 = if insn.is_vsib64() { 8 } else { 4 };
     let count = (build.width(0) / lane).min(index.size() as u16 / index_bytes);
-    let elements: Vec<Place> = (0..count).map(|_| build.address(super::AddressRecipe::DEFERRED)).collect();
+    let elements: Vec<Place> = (0..count).map(|_| build.address(AddressRecipe::DEFERRED)).collect();
     let to = build.place(0)?;
     let index_place = Place::State(state::vector(index.number()));
     let indices = build.before(index_place, count * index_bytes).value;

@@ -2,8 +2,8 @@
 //!
 //! A function is a truth table of eight bits, one for each combination of bits of the operands (Intel SDM, VPTERNLOG).
 
-use super::build::{Build, Lanes};
-use super::{Completion, Why};
+use super::build::{Build, Lanes, Why};
+use super::complete::Completion;
 use crate::x86::state;
 use shadowgrind_core::format::Format;
 use shadowgrind_core::step::{Bitwise, Operand, Place, Step};

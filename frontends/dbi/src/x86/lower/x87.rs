@@ -3,9 +3,8 @@
 //! Operands in memory are first brought into the 80-bit format in the scratch; results have that format whatever the
 //! precision control says. An empty register has no shadow: what is popped loses it.
 
-use super::build::{Build, XMM_BYTES};
-use super::complete::{Test, Value};
-use super::{Completion, Why};
+use super::build::{Build, Why, XMM_BYTES};
+use super::complete::{Completion, Test, Value};
 use crate::x86::state;
 use crate::x86::table::X87;
 use iced_x86::{MemorySize, Register};

@@ -4,6 +4,7 @@
 use super::rows;
 use crate::x86::table::Row::*;
 use crate::x86::table::Shape::*;
+use iced_x86::{Instruction, Mnemonic};
 use shadowgrind_core::format::Format::*;
 use shadowgrind_core::ops::Op;
 use shadowgrind_core::step::ToInteger as How;
@@ -94,4 +95,13 @@ rows! {
     Cmppd Vcmppd => Compare(F64, Packed);
     Comiss Vcomiss Ucomiss Vucomiss => CompareFlags(F32);
     Comisd Vcomisd Ucomisd Vucomisd => CompareFlags(F64);
+}
+
+/// Tells whether the instruction makes integers of eight bytes of its floats.
+pub(crate) fn makes_wide_integers(insn: &Instruction) -> bool {
+    use Mnemonic::*;
+    matches!(
+        insn.mnemonic(),
+        Vcvtps2qq | Vcvtps2uqq | Vcvtpd2qq | Vcvtpd2uqq | Vcvttps2qq | Vcvttps2uqq | Vcvttpd2qq | Vcvttpd2uqq
+    )
 }

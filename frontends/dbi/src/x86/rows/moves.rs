@@ -6,7 +6,7 @@ use super::rows;
 use crate::x86::table::Moved::*;
 use crate::x86::table::Row::*;
 use crate::x86::table::XMM0;
-use iced_x86::{Instruction, Mnemonic};
+use iced_x86::{Instruction, Mnemonic, OpKind};
 use shadowgrind_core::format::Format::*;
 
 /// No operand selects, or only an immediate.
@@ -90,6 +90,26 @@ pub(crate) fn lane_name(mnemonic: Mnemonic) -> Option<Mnemonic> {
         Vbroadcasti128 => Vbroadcasti32x4,
         _ => return None,
     })
+}
+
+/// Ways in which an immediate says where halves of doubles go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Halves {
+    /// One half is put into another register, and some are cleared.
+    Inserted,
+    /// Each half of the result is chosen.
+    Chosen,
+}
+
+/// The way in which `insn` moves halves of doubles by its immediate, if it does.
+pub(crate) fn moves_halves(insn: &Instruction) -> Option<Halves> {
+    use Mnemonic::{Insertps, Pshufd, Shufps, Vinsertps, Vpermilps, Vpshufd, Vshufps};
+    match insn.mnemonic() {
+        Insertps | Vinsertps => Some(Halves::Inserted),
+        Shufps | Vshufps | Pshufd | Vpshufd => Some(Halves::Chosen),
+        Vpermilps if insn.op2_kind() == OpKind::Immediate8 => Some(Halves::Chosen),
+        _ => None,
+    }
 }
 
 /// The bytes that `insn` inserts into a vector register, if these are less than eight: the first one's number, and how many.

@@ -116,6 +116,7 @@ pub(crate) fn is_double_alone(
 /// The next use, and whether something that is no constant is put to the part before, on any way that was gone.
 fn walked(insn: &Instruction, target: Target, general: &[u64; 16], read: Read<'_>) -> (Use, bool) {
     let mut values = Values::new(general);
+    values.forget_al_unless_set_before(insn.ip(), read);
     let (place, offset, bytes, size, address) = match target {
         Target::Memory { address, bytes } => {
             let value = values.operand(insn, 1, read);

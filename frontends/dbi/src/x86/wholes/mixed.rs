@@ -3,9 +3,9 @@
 //! Knows what an immediate says, and moves of the lowest narrow lane. What a register selects is not known, nor are forms in EVEX,
 //! which may have masks.
 
-use crate::x86::rows;
+use crate::x86::rows::{self, Halves};
 use crate::x86::table::{Moved, Row};
-use iced_x86::{EncodingKind, Instruction, Mnemonic, OpKind};
+use iced_x86::{EncodingKind, Instruction, OpKind};
 use shadowgrind_core::format::Format;
 
 /// Tells whether a double of the result may have parts of two lanes, each where it was in its own.
@@ -19,13 +19,10 @@ pub(super) fn may_mix(insn: &Instruction) -> bool {
         Row::Move(Moved::Blend(Format::F32), _) => splits(insn.immediate8(), 2),
         // From memory it is alone.
         Row::Move(Moved::Lane(Format::F32), _) => from_register(),
-        Row::Move(Moved::Rearranged, _) => match insn.mnemonic() {
-            Mnemonic::Insertps | Mnemonic::Vinsertps => from_register() && inserts(insn.immediate8()),
-            Mnemonic::Shufps | Mnemonic::Vshufps | Mnemonic::Pshufd | Mnemonic::Vpshufd => {
-                crosses(insn.immediate8())
-            }
-            Mnemonic::Vpermilps if insn.op2_kind() == OpKind::Immediate8 => crosses(insn.immediate8()),
-            _ => false,
+        Row::Move(Moved::Rearranged, _) => match rows::moves_halves(insn) {
+            Some(Halves::Inserted) => from_register() && inserts(insn.immediate8()),
+            Some(Halves::Chosen) => crosses(insn.immediate8()),
+            None => false,
         },
         _ => false,
     }

@@ -155,6 +155,27 @@ fn floats_go_through_an_ellipsis_by_calls_and_jumps() {
     assert_eq!(used(&[LOW, RET], &[LOAD, ONE_FLOAT, STUB], 0), part);
     // xor eax, eax: none is.
     assert_eq!(used(&[LOW, RET], &[LOAD, b"\x31\xc0", STUB], 0), Use::Moved { at: 0 });
+    // What a function has returned says nothing.
+    let mut general = general();
+    general[0] = 1;
+    assert_eq!(used_from(&general, &[LOW, RET], &[LOAD, STUB], 0), Use::Moved { at: 0 });
+}
+
+#[test]
+fn the_number_of_floats_may_have_been_set_before() {
+    let insn = Decoder::with_ip(64, LOW, FUNCTION, DecoderOptions::NONE).decode();
+    let mut general = general();
+    general[0] = 2;
+    for (set, passes) in [(&b"\xb0\x02"[..], true), (b"\xb8\x02\0\0\0", true), (b"\xb0\x01", false)] {
+        let read = |address: u64, into: &mut [u8]| {
+            let count = set.len().min(into.len());
+            into[..count].copy_from_slice(&set[..count]);
+            if address < FUNCTION { count } else { 0 }
+        };
+        let mut values = Values::new(&general);
+        values.forget_al_unless_set_before(insn.ip(), &read);
+        assert_eq!(values.passes_floats(), passes, "{set:x?}");
+    }
 }
 
 #[test]

@@ -38,6 +38,20 @@ impl Values {
         }
     }
 
+    /// Forgets al unless the code before `pc` seems to have set it: otherwise it may be what a function has returned.
+    pub(super) fn forget_al_unless_set_before(&mut self, pc: u64, read: Read<'_>) {
+        const BYTES: usize = 64;
+        let mut code = [0; BYTES];
+        let len = read(pc.wrapping_sub(BYTES as u64), &mut code);
+        // mov al, count; mov eax, count
+        let sets = |count: u8| {
+            let code = &code[..len];
+            code.windows(2).any(|bytes| bytes == [0xb0, count])
+                || code.windows(5).any(|bytes| bytes == [0xb8, count, 0, 0, 0])
+        };
+        self.al = self.al.filter(|&count| sets(count as u8));
+    }
+
     /// The address of the explicit memory operand.
     pub(super) fn address(&self, insn: &Instruction) -> Option<u64> {
         let register = |register: Register| match register {
