@@ -1,11 +1,11 @@
 //! The engine's gigabyte: contexts, branch tables and chunks of code space are given out from here.
 //!
 //! Nothing is ever given back: threads hand their whole cache on to a successor instead. What has not been given out yet
-//! is the guest's for the asking, if it insists on an address there; then the engine does without it. Knows sizes, not
+//! is the guest's for the asking, if it insists on an address there, or would like one and leaves enough; then the engine does without it. Knows sizes, not
 //! contents.
 
 use super::layout::{ENGINE_END, ENGINE_START, page_ceil};
-use super::lock::Lock;
+use super::lock::{Guard, Lock};
 use super::sys;
 use std::ops::Range;
 
@@ -24,8 +24,18 @@ pub(crate) fn hold() -> impl Sized {
 }
 
 /// Gives out nothing until dropped.
-pub(crate) fn pause() -> impl Sized {
-    NEXT.lock()
+pub(crate) fn pause() -> Paused {
+    Paused(NEXT.lock())
+}
+
+/// Proof that nothing is given out meanwhile.
+pub(crate) struct Paused(Guard<'static, u64>);
+
+impl Paused {
+    /// Addresses from which nothing has been given out yet.
+    pub(crate) fn rest(&self) -> Range<u64> {
+        *self.0..ENGINE_END
+    }
 }
 
 /// Maps `len` bytes, rounded up to whole pages, of zeroed memory with the given `PROT_*` bits.

@@ -57,8 +57,12 @@ pub(in crate::engine::syscalls) fn mmap(thread: &mut Thread, call: &Call) -> Ans
     let process = thread.process;
     let mut space = process.space.lock();
     // What the guest takes of the engine's gigabyte the engine does not take at the same time.
-    let _engine_waits = (address < ENGINE_END).then(arena::pause);
-    let place = if request.is_fixed() { fixed(&request, &space) } else { open(thread, &request, &mut space) };
+    let engine_waits = (address < ENGINE_END).then(arena::pause);
+    let spares = engine_waits.as_ref().is_none_or(|engine| leaves_enough(engine, &request, &space));
+    let place = match request.is_fixed() {
+        true => fixed(&request, &space, spares),
+        false => open(thread, &request, &mut space, spares),
+    };
     let at = match place {
         Ok(at) => at,
         Err(errno) => {
@@ -102,28 +106,41 @@ fn tell(thread: &mut Thread, request: &Mmap, region: Region, (at, len): (u64, u6
     }
 }
 
-/// The address a fixed request gets, or an errno.
-fn fixed(request: &Mmap, space: &Space) -> Result<u64, i32> {
+/// Tells whether the engine has enough left of its gigabyte for more threads and code if the request is granted where it would like to be:
+/// virtual machines reserve large spaces at low addresses of their choice, and try another where one is taken.
+fn leaves_enough(engine: &arena::Paused, request: &Mmap, space: &Space) -> bool {
+    const ENOUGH: u64 = 256 << 20;
+    let rest = engine.rest();
+    let (start, end) = (request.address.max(rest.start), request.address.saturating_add(request.len));
+    let taken = end.min(rest.end).saturating_sub(start);
+    let lent: u64 = space.overlapping(rest.start, rest.end).map(|(start, end, _)| end - start).sum();
+    taken == 0 || rest.end - rest.start >= lent + taken + ENOUGH
+}
+
+/// The address a fixed request gets, or an errno. The engine `spares` it, or needs it itself unless the request insists.
+fn fixed(request: &Mmap, space: &Space, spares: bool) -> Result<u64, i32> {
     let end = request.address.checked_add(request.len).filter(|&end| end <= GUEST_END);
     let Some(end) = end else { return Err(libc::ENOMEM) };
     let noreplace = request.flags & MAP_FIXED_NOREPLACE != 0;
     if arena::overlaps(request.address, end) {
         return Err(if noreplace { libc::EEXIST } else { libc::ENOMEM });
     }
-    if noreplace && space.overlapping(request.address, end).next().is_some() {
+    if noreplace && (!spares || space.overlapping(request.address, end).next().is_some()) {
         return Err(libc::EEXIST);
     }
     Ok(request.address)
 }
 
-/// The address for a request that leaves it open: the hint if it is free, else by what the mapping will hold.
-fn open(thread: &Thread, request: &Mmap, space: &mut Space) -> Result<u64, i32> {
+/// The address for a request that leaves it open: the hint if it is free and the engine `spares` it, else by what the mapping will
+/// hold.
+fn open(thread: &Thread, request: &Mmap, space: &mut Space, spares: bool) -> Result<u64, i32> {
     const LOWEST_HINT: u64 = 0x1_0000;
     const MAP_32BIT_END: u64 = 1 << 31;
     let hint = page_ceil(request.address);
     let low = request.flags & MAP_32BIT != 0;
     let highest = if low { MAP_32BIT_END } else { GUEST_END };
     if hint >= LOWEST_HINT
+        && spares
         && hint.checked_add(request.len).is_some_and(|end| end <= highest && space.is_free(hint, end))
     {
         return Ok(hint);
