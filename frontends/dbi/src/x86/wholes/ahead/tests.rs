@@ -131,7 +131,8 @@ fn registers_hold_floats_as_well() {
     // pinsrw xmm0, eax, 3; addsd xmm0, xmm0
     let code: &[u8] = b"\x66\x0f\xc4\xc0\x03\xf2\x0f\x58\xc0";
     let read = |address: u64, into: &mut [u8]| {
-        let bytes = code.get((address - FUNCTION) as usize..).unwrap_or_default();
+        let from = address.checked_sub(FUNCTION).and_then(|at| code.get(at as usize..));
+        let bytes = from.unwrap_or_default();
         let count = bytes.len().min(into.len());
         into[..count].copy_from_slice(&bytes[..count]);
         count
