@@ -1,5 +1,4 @@
-// A large space that a virtual machine reserves at a low address of its choice, or at the next where that is taken: threads can be made
-// beside it all the same.
+// A large space at a low address that the program chooses, or at another if it is taken, leaves room for threads.
 #include "guest.h"
 #include <pthread.h>
 #include <sys/mman.h>
