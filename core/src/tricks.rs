@@ -45,8 +45,8 @@ pub fn power_between(format: Format, before: u128, after: u128) -> Option<(bool,
 }
 
 /// Relation of `after`, made of `before` by exclusive disjunction with what is no float, to that: whether the sign differs, and the
-/// power of two between them, digits aside. Another exponent is the result's only if that `is_float`, and no digit was turned off; or
-/// as in [`given_exponent`]. A significand on its own counts as in [`relation`].
+/// power of two between them, digits aside. Another exponent is the result's only if that `is_float`, and no digit was turned off.
+/// A significand on its own counts as in [`relation`].
 pub fn flip(format: Format, before: u128, after: u128, is_float: bool) -> Option<(bool, i32)> {
     let (x, y) = (Fields::of(format, before), Fields::of(format, after));
     let turned = x.negative != y.negative;
@@ -54,10 +54,7 @@ pub fn flip(format: Format, before: u128, after: u128, is_float: bool) -> Option
         return Some((turned, 0));
     }
     let joined = is_float && x.significand & !y.significand == 0;
-    joined
-        .then(|| Some((turned, y.exponent()? - x.exponent()?)))
-        .flatten()
-        .or_else(|| given_exponent(format, before, after))
+    joined.then(|| Some((turned, y.exponent()? - x.exponent()?))).flatten()
 }
 
 /// Relation of `after`, made of `before` by exclusive disjunction, to that, as in [`relation`], if a significand on its own has been given
@@ -65,10 +62,8 @@ pub fn flip(format: Format, before: u128, after: u128, is_float: bool) -> Option
 pub fn given_exponent(format: Format, before: u128, after: u128) -> Option<(bool, i32)> {
     let (x, y) = (Fields::of(format, before), Fields::of(format, after));
     let is_one_alone = x.biased != y.biased && (x.biased == 0 || y.biased == 0);
-    let exponent = |fields: &Fields| if fields.is_zero() { Some(0) } else { fields.exponent() };
-    (is_one_alone && x.significand == y.significand)
-        .then(|| Some((x.negative != y.negative, exponent(&y)? - exponent(&x)?)))
-        .flatten()
+    let same = is_one_alone && x.significand == y.significand;
+    same.then(|| Some((x.negative != y.negative, y.exponent_or_zero()? - x.exponent_or_zero()?))).flatten()
 }
 
 /// Tells whether `other`, of eight bytes, is for the fields of one double and not for those of two narrow floats: whether it cuts a
@@ -98,14 +93,13 @@ pub fn differ_in_digits(format: Format, before: u128, after: u128) -> bool {
 /// on their own count as having exponent 0, as in [`relation`].
 pub fn moves_along(format: Format, before: u128, after: u128, subtracted: bool) -> Option<(bool, i32)> {
     let (x, y) = (Fields::of(format, before), Fields::of(format, after));
-    let exponent = |fields: &Fields| if fields.is_zero() { Some(0) } else { fields.exponent() };
     if x.biased == y.biased {
         return Some((x.negative != y.negative) != subtracted).map(|turned| (turned, 0));
     }
     if y.is_zero() {
         return None;
     }
-    Some(((x.negative != y.negative) != subtracted, exponent(&y)? - exponent(&x)?))
+    Some(((x.negative != y.negative) != subtracted, y.exponent_or_zero()? - x.exponent_or_zero()?))
 }
 
 /// Integer to be added to the upper end of a shadow, of as many bytes as `before` and `after`, which are the upper end
@@ -256,6 +250,11 @@ impl Fields {
         self.biased == 0 && self.significand == 0
     }
 
+    /// The exponent, where that of zero is 0 as well.
+    fn exponent_or_zero(&self) -> Option<i32> {
+        if self.is_zero() { Some(0) } else { self.exponent() }
+    }
+
     /// The unbiased exponent; 0 for a significand on its own. Infinities and zeros have none.
     fn exponent(&self) -> Option<i32> {
         match self.biased {
@@ -332,14 +331,24 @@ mod tests {
         assert_eq!(flip(1.75, 1 << 63 | 0x1234, false), Some((true, 0)));
         let cut = f64::from_bits((-12.5_f64).to_bits() & !(0x7ff << 52));
         assert_eq!(flip(cut, 0xc01 << 52, true), Some((true, 2)));
-        assert_eq!(flip(cut, 0xc01 << 52, false), Some((true, 2)));
-        assert_eq!(flip(0.0, 0x401 << 52, false), Some((false, 2)));
-        assert_eq!(flip(12.5, 0x402 << 52, false), Some((false, -3)));
-        assert_eq!(flip(12.5, 0x3 << 52, false), None);
-        // The digits of another number: a hash.
-        assert_eq!(flip(cut, 0xc01 << 52 | 1, false), None);
+        assert_eq!(flip(cut, 0xc01 << 52, false), None);
         // Digits that are turned off are those of another number.
         assert_eq!(flip(1.75, 0x4018 << 48, true), None);
+    }
+
+    #[test]
+    fn significands_are_given_exponents() {
+        let given = |x: f64, by: u64| {
+            let before = x.to_bits();
+            given_exponent(Format::F64, before.into(), (before ^ by).into())
+        };
+        let cut = f64::from_bits((-12.5_f64).to_bits() & !(0x7ff << 52));
+        assert_eq!(given(cut, 0xc01 << 52), Some((true, 2)));
+        assert_eq!(given(0.0, 0x401 << 52), Some((false, 2)));
+        assert_eq!(given(12.5, 0x402 << 52), Some((false, -3)));
+        assert_eq!(given(12.5, 0x3 << 52), None);
+        // The digits of another number: a hash.
+        assert_eq!(given(cut, 0xc01 << 52 | 1), None);
     }
 
     #[test]

@@ -111,7 +111,7 @@ fn given(case: &Case, moved: &[&str], shift: f64) -> Case {
     case
 }
 
-/// The same, with this argument.
+/// `case` with the guest's texts, of which the argument is this.
 fn with_argument(case: &Case, argument: &str) -> Case {
     let mut case = given(case, &[], 0.0);
     let at = case.argv.len() - 2;

@@ -315,7 +315,7 @@ impl State {
         self.begin_parse(parse, (is_data, site), m)
     }
 
-    /// The same, of a text that is known.
+    /// Begins the parsing of a text that is known.
     pub(super) fn begin_parse(
         &mut self,
         parse: Parse,

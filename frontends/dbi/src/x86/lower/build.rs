@@ -124,6 +124,11 @@ impl<'a> Build<'a> {
         }
     }
 
+    /// Number of floats or integers that the instruction takes from a source, or would from memory.
+    pub(super) fn elements(&self) -> u16 {
+        self.insn.code().op_code().memory_size().element_count().max(1) as u16
+    }
+
     /// Tells whether what a vector register has beyond the result becomes zero.
     pub(super) fn zeroes_upper(&self) -> bool {
         matches!(self.insn.encoding(), EncodingKind::VEX | EncodingKind::EVEX | EncodingKind::XOP)

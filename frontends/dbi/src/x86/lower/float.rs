@@ -298,10 +298,7 @@ pub(super) fn to_integer(
         Shape::Scalar => 1,
         Shape::Packed if build.insn.op0_register().is_mm() => 2,
         // Wide integers may be fewer than the source has floats.
-        Shape::Packed => {
-            let in_memory = build.insn.code().op_code().memory_size().element_count().max(1) as u16;
-            (full_width(build, source) / format.bytes() as u16).min(in_memory)
-        }
+        Shape::Packed => (full_width(build, source) / format.bytes() as u16).min(build.elements()),
     };
     let x = build.source(source, format, count)?;
     for i in 0..count {

@@ -8,7 +8,6 @@ use super::complete::Completion;
 use crate::x86::rows;
 use crate::x86::state;
 use crate::x86::table::Row;
-use iced_x86::Instruction;
 use shadowgrind_core::step::{Place, Step};
 
 /// A step, and the number of the lane that it is for, if it is for one.
@@ -24,11 +23,6 @@ struct Lanes {
     bytes: u16,
 }
 
-/// Number of floats or integers that the instruction takes from a source.
-fn elements(insn: &Instruction) -> u16 {
-    insn.code().op_code().memory_size().element_count().max(1) as u16
-}
-
 /// Has the steps that `build` has so far run under the instruction's mask, if it has one.
 pub(super) fn guarded(build: &mut Build<'_>, row: Row) -> Result<(), Why> {
     let Some(mask) = build.mask() else { return Ok(()) };
@@ -36,7 +30,7 @@ pub(super) fn guarded(build: &mut Build<'_>, row: Row) -> Result<(), Why> {
     let is_vector = !build.is_register(0) || build.insn.op0_register().is_vector_register();
     let to = if is_vector { Some(build.place(0)?) } else { None };
     let width = lane_bytes(build, row, &steps);
-    let lanes = Lanes { to, width, bytes: build.width(0).min(elements(build.insn) * width) };
+    let lanes = Lanes { to, width, bytes: build.width(0).min(build.elements() * width) };
     let (mut laned, mut next) = (Vec::new(), 0);
     for step in steps {
         lanes.split(step, build.merges(), &mut next, &mut laned)?;

@@ -288,61 +288,65 @@ pub(super) fn marked(data: &[u8]) -> Inputs {
     inputs
 }
 
+/// Lanes in memory, each at an address of its own.
+struct Elements {
+    places: Vec<Place>,
+    /// Bytes of an index, and the captured indices.
+    index_bytes: u16,
+    indices: u16,
+}
+
+impl Elements {
+    /// Elements for the lanes of `lane` bytes of register operand `operand`.
+    fn of(build: &mut Build<'_>, operand: u32, lane: u16) -> Elements {
+        let index = build.insn.memory_index();
+        let index_bytes: u16 = if build.insn.is_vsib64() { 8 } else { 4 };
+        let count = (build.width(operand) / lane).min(index.size() as u16 / index_bytes);
+        let places = (0..count).map(|_| build.address(AddressRecipe::DEFERRED)).collect();
+        let index = Place::State(state::vector(index.number()));
+        let indices = build.before(index, count * index_bytes).value;
+        Elements { places, index_bytes, indices }
+    }
+
+    fn count(&self) -> u16 {
+        self.places.len() as u16
+    }
+
+    /// Moves lanes of `lane` bytes by `moved`, each where `masks` let it through.
+    fn moved(self, build: &mut Build<'_>, lane: u16, masks: u16, moved: impl Fn(u16, Place) -> [Place; 2]) {
+        let (count, scale) = (self.count(), build.insn.memory_index_scale() as u8);
+        let Elements { places, index_bytes, indices } = self;
+        let flags = build.out.lowered.reserve(count);
+        for (i, place) in (0..count).zip(places) {
+            let [from, to] = moved(i, place);
+            build.step(Step::Unless { flag: flags + i, skip: 1 });
+            build.copy(from, to, lane);
+        }
+        let by_bits = build.insn.has_op_mask();
+        let gather = Gather { count, lane, index_bytes, scale, indices, masks, by_bits, flags };
+        build.complete(Completion::Gather(gather));
+    }
+}
+
 /// Lanes to memory, each to its own address, where the mask's bit is set.
 pub(super) fn scatter(build: &mut Build<'_>, lane: u16) -> Result<(), Why> {
-    let insn = build.insn;
-    let index = insn.memory_index();
-    let index_bytes: u16 = if insn.is_vsib64() { 8 } else { 4 };
-    let count = (build.width(1) / lane).min(index.size() as u16 / index_bytes);
-    let elements: Vec<Place> = (0..count).map(|_| build.address(AddressRecipe::DEFERRED)).collect();
-    let index_place = Place::State(state::vector(index.number()));
-    let indices = build.before(index_place, count * index_bytes).value;
+    let elements = Elements::of(build, 1, lane);
     let masks = build.mask().ok_or("a scatter without a mask")?;
     let from = build.place(1)?;
-    let flags = build.out.lowered.reserve(count);
-    for (i, element) in (0..count).zip(elements) {
-        build.step(Step::Unless { flag: flags + i, skip: 1 });
-        build.copy(from.plus(lane * i), element, lane);
-    }
-    let (scale, by_bits) = (insn.memory_index_scale() as u8, true);
-    let gather = Gather { count, lane, index_bytes, scale, indices, masks, by_bits, flags };
-    build.complete(Completion::Gather(gather));
+    elements.moved(build, lane, masks, |i, element| [from.plus(lane * i), element]);
     Ok(())
 }
 
 /// Lanes from memory, each at its own address, where the mask's bit is set, or the sign bit of its lane.
 pub(super) fn gather(build: &mut Build<'_>, lane: u16) -> Result<(), Why> {
-    let (insn, by_bits) = (build.insn, build.insn.has_op_mask());
-    let index = insn.memory_index();
-    let index_bytes: u16 = if insn.is_vsib64() { 8 } else { 4 };
-    let count = (build.width(0) / lane).min(index.size() as u16 / index_bytes);
-    let elements: Vec<Place> = (0..count).map(|_| build.address(AddressRecipe::DEFERRED)).collect();
-    let to = build.place(0)?;
-    let index_place = Place::State(state::vector(index.number()));
-    let indices = build.before(index_place, count * index_bytes).value;
+    let (to, elements) = (build.place(0)?, Elements::of(build, 0, lane));
+    let count = elements.count();
     let masks = match build.mask() {
         Some(masks) => masks,
         None => build.before(build.place(2)?, count * lane).value,
     };
-    let mut flags = 0;
-    for (i, element) in (0..count).zip(elements) {
-        let flag = build.flag();
-        flags = if i == 0 { flag } else { flags };
-        build.step(Step::Unless { flag, skip: 1 });
-        build.copy(element, to.plus(lane * i), lane);
-    }
-    let scale = insn.memory_index_scale() as u8;
-    build.complete(Completion::Gather(Gather {
-        count,
-        lane,
-        index_bytes,
-        scale,
-        indices,
-        masks,
-        by_bits,
-        flags,
-    }));
-    if !by_bits {
+    elements.moved(build, lane, masks, |i, element| [element, to.plus(lane * i)]);
+    if !build.insn.has_op_mask() {
         build.clear(build.place(2)?, state::VECTOR_BYTES);
     }
     let written = (lane * count).max(16);

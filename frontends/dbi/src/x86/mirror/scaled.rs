@@ -60,6 +60,11 @@ impl Parts {
     fn vector(self, form: Form, operands: [u8; 2], rm: Place) -> Vector {
         Vector::new(form, Format::F32, Length::of(self.bytes), operands, rm)
     }
+
+    /// Instruction of `form` on lanes of 64 bits.
+    fn wide(self, form: Form, operands: [u8; 2], rm: Place) -> Vector {
+        Vector::new(form, Format::F64, Length::of(self.bytes), operands, rm)
+    }
 }
 
 /// Tells whether `insn` is one that may be annotated so.
@@ -241,16 +246,22 @@ impl Emitter {
     fn check_wide(&mut self, at: At<'_>, parts: Parts) {
         let constants = Constants::at(self.mirror().settings.constants);
         let low = Place::Mem(constants.low_half());
-        let [float, shadow, other] = [FLOAT, SHADOW, OTHER].map(|place| self.waiting(place));
-        let wide = |form, operands, rm| Vector::new(form, Format::F64, Length::of(parts.bytes), operands, rm);
+        let [float, other] = [FLOAT, OTHER].map(|place| self.waiting(place));
         let hot = &mut self.out.hot;
         hot.vector_load(T, float, parts.bytes);
         hot.vector_load(U, other, parts.bytes);
-        hot.vector(wide(forms::AND_NOT, [U, T], Place::Reg(U)));
-        hot.vector(wide(forms::TEST, [SECOND, U], Place::Reg(U)));
-        hot.vector(wide(forms::TEST_NOT, [SECOND, U], low).masked(SECOND));
+        hot.vector(parts.wide(forms::AND_NOT, [U, T], Place::Reg(U)));
+        hot.vector(parts.wide(forms::TEST, [SECOND, U], Place::Reg(U)));
+        hot.vector(parts.wide(forms::TEST_NOT, [SECOND, U], low).masked(SECOND));
+        self.leave_wide(at, parts);
+    }
+
+    /// Leaves the instruction to the engine if a lane of 64 bits among those of mask register 2 has a shadow.
+    fn leave_wide(&mut self, at: At<'_>, parts: Parts) {
+        let shadow = self.waiting(SHADOW);
+        let hot = &mut self.out.hot;
         hot.vector_load(T, shadow, parts.bytes);
-        hot.vector(wide(forms::TEST, [FIRST, T], Place::Reg(T)).masked(SECOND));
+        hot.vector(parts.wide(forms::TEST, [FIRST, T], Place::Reg(T)).masked(SECOND));
         self.check_mask(at);
     }
 
@@ -260,16 +271,13 @@ impl Emitter {
         let constants = Constants::at(self.mirror().settings.constants);
         let [exponent, magnitude] =
             [constants.exponent(Format::F64), constants.magnitude(Format::F64)].map(Place::Mem);
-        let [shadow, other] = [SHADOW, OTHER].map(|place| self.waiting(place));
-        let wide = |form, operands, rm| Vector::new(form, Format::F64, Length::of(parts.bytes), operands, rm);
+        let other = self.waiting(OTHER);
         let hot = &mut self.out.hot;
         hot.vector_load(U, other, parts.bytes);
-        hot.vector(wide(forms::XOR, [U, U], exponent));
-        hot.vector(wide(forms::AND_NOT, [U, U], magnitude));
-        hot.vector(wide(forms::TEST_NOT, [SECOND, U], Place::Reg(U)));
-        hot.vector_load(T, shadow, parts.bytes);
-        hot.vector(wide(forms::TEST, [FIRST, T], Place::Reg(T)).masked(SECOND));
-        self.check_mask(at);
+        hot.vector(parts.wide(forms::XOR, [U, U], exponent));
+        hot.vector(parts.wide(forms::AND_NOT, [U, U], magnitude));
+        hot.vector(parts.wide(forms::TEST_NOT, [SECOND, U], Place::Reg(U)));
+        self.leave_wide(at, parts);
     }
 
     /// Leaves in `T` the shadow, scaled by the difference of exponents: that of zeros, and of fractions on their own, is
