@@ -12,7 +12,8 @@ use crate::step::Bitwise;
 ///
 /// A significand cut out with a zero exponent field (as `frexp`-like code does between two instructions) stands for
 /// itself in [1, 2): cutting scales to that, and putting an exponent back scales from it. That of a power of two is all
-/// zeros then. The sign of anything, also of zeros and infinities, can be turned over; exclusive disjunction, which
+/// zeros then. So does one with an exponent of ones, which is there between two instructions where compilers set bits of
+/// the exponent before they clear others. The sign of anything, also of zeros and infinities, can be turned over; exclusive disjunction, which
 /// undoes itself when it is done again, does that and no more. Patterns that are the same by chance are not: what is cut
 /// out of a zero, the exponent of a power of two on its own, a product with anything but 1.
 pub fn relation(by: Bitwise, format: Format, before: u128, other: u128, after: u128) -> Option<(bool, i32)> {
@@ -29,6 +30,9 @@ pub fn relation(by: Bitwise, format: Format, before: u128, other: u128, after: u
     let (from, to) = match by {
         Bitwise::Xor | Bitwise::Product => return None,
         _ if y.is_zero() && cuts(by, format, other) => (x.exponent()?, 0),
+        // Bits of an exponent are set, or some that were set are cleared.
+        Bitwise::Other if y.is_infinite() && Fields::of(format, other).is_exponent() => (x.exponent()?, 0),
+        Bitwise::And if x.is_infinite() && !y.is_zero() => (0, y.exponent()?),
         Bitwise::Other | Bitwise::Sum | Bitwise::Difference if x.is_zero() => (0, y.exponent()?),
         _ => (x.exponent()?, y.exponent()?),
     };
@@ -250,16 +254,25 @@ impl Fields {
         self.biased == 0 && self.significand == 0
     }
 
+    fn is_infinite(&self) -> bool {
+        self.biased == self.largest && self.significand == 0
+    }
+
+    /// Tells whether this has bits of an exponent alone, but not all of them.
+    fn is_exponent(&self) -> bool {
+        !self.negative && self.significand == 0 && (1..self.largest).contains(&self.biased)
+    }
+
     /// The exponent, where that of zero is 0 as well.
     fn exponent_or_zero(&self) -> Option<i32> {
         if self.is_zero() { Some(0) } else { self.exponent() }
     }
 
-    /// The unbiased exponent; 0 for a significand on its own. Infinities and zeros have none.
+    /// The unbiased exponent; 0 for a significand on its own, below an exponent of zeros or of ones. Infinities and zeros
+    /// have none.
     fn exponent(&self) -> Option<i32> {
         match self.biased {
-            0 => (self.significand != 0).then_some(0),
-            biased if biased == self.largest => None,
+            biased if biased == 0 || biased == self.largest => (self.significand != 0).then_some(0),
             biased => Some(biased - self.bias),
         }
     }
@@ -305,6 +318,19 @@ mod tests {
             assert_eq!(relation_by(Bitwise::And, x, FRACTION, cut), Some((x < 0.0, -k)));
             assert_eq!(relation_by(Bitwise::Low, x, 52, cut), Some((x < 0.0, -k)));
             assert_eq!(relation64(cut, back), Some((false, 0)));
+            assert_eq!(back, x.abs() * f64::from(-k).exp2());
+        }
+    }
+
+    #[test]
+    fn a_significand_survives_an_exponent_of_ones() {
+        const ONE: u64 = 0x3ff0_0000_0000_0000;
+        const CLEARED: u64 = 0x3fff_ffff_ffff_ffff;
+        for (x, k) in [(44.0_f64, 5), (2.5, 1), (4.0, 2), (-10.0, 3)] {
+            let set = f64::from_bits(x.to_bits() | ONE);
+            let back = f64::from_bits(set.to_bits() & CLEARED);
+            assert_eq!(relation_by(Bitwise::Other, x, ONE, set), Some((false, -k)));
+            assert_eq!(relation_by(Bitwise::And, set, CLEARED, back), Some((x < 0.0, 0)));
             assert_eq!(back, x.abs() * f64::from(-k).exp2());
         }
     }

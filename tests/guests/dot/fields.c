@@ -55,14 +55,21 @@ static real mantissa_turned(real x)
     return real_of(opaque(bits_of(x) & opaque(FRACTION | SIGN)) ^ opaque(given));
 }
 
+/* All bits of the exponent but the first are set; that one is cleared, and so is the sign: between the two, numbers from 2 on are
+   no numbers. */
+static real mantissa_set(real x)
+{
+    return real_of(opaque(bits_of(x) | opaque((bits_type)BIAS << SIGNIFICAND)) & opaque(~(SIGN | SIGN >> 1)));
+}
+
 /* In vectors, where the width of the lanes is not that of the instruction. */
-#define IN_VECTORS(name, join)                                                              \
+#define IN_VECTORS(name, made)                                                              \
     static __attribute__((noinline)) void name##_in_place(real *x)                          \
     {                                                                                       \
         for (int i = 0; i < 8; i++) {                                                       \
             bits_type bits;                                                                 \
             memcpy(&bits, &x[i], sizeof bits);                                              \
-            bits = (bits & (FRACTION | SIGN)) join ((bits_type)(BIAS + 1) << SIGNIFICAND);  \
+            bits = made;                                                                    \
             memcpy(&x[i], &bits, sizeof bits);                                              \
         }                                                                                   \
     }                                                                                       \
@@ -74,8 +81,10 @@ static real mantissa_turned(real x)
         name##_in_place(eight);                                                             \
         return eight[0] + eight[5] - eight[2];                                              \
     }
-IN_VECTORS(joined, |)
-IN_VECTORS(turned, ^)
+#define GIVEN ((bits_type)(BIAS + 1) << SIGNIFICAND)
+IN_VECTORS(joined, (bits & (FRACTION | SIGN)) | GIVEN)
+IN_VECTORS(turned, (bits & (FRACTION | SIGN)) ^ GIVEN)
+IN_VECTORS(set, (bits | (bits_type)BIAS << SIGNIFICAND) & ~(SIGN | SIGN >> 1))
 
 static real halved(real x)
 {
@@ -117,6 +126,8 @@ static void checks(void)
     SUM("turned_round", turned_round(x), 1);
     SUM("ordered", ordered(x), 1);
     SUM("mantissa_turned", mantissa_turned(x), -ldexpl(2, -exponent_of(w)));
+    SUM("mantissa_set", mantissa_set(x), ldexpl(w < 0 ? -1 : 1, -exponent_of(w)));
+    SUM("mantissas_set", set(x), ldexpl(w < 0 ? -1 : 1, -exponent_of(w)));
     SUM("mantissas_joined", joined(x), ldexpl(2, -exponent_of(w)));
     SUM("mantissas_turned", turned(x), ldexpl(2, -exponent_of(w)));
 }
