@@ -433,6 +433,12 @@ pub trait Cells<V> {
     /// `bytes` bytes move as they are; the ranges may overlap.
     fn copy(&mut self, from: Location, to: Location, bytes: usize);
 
+    /// What is at `to`, `bytes` bytes that have no shadow, is made of the float at `from`, whose shadow is lost. Where shadows know their
+    /// floats a trace of that is left, for those who compute with it.
+    fn leave_trace(&mut self, _from: Location, to: Location, bytes: usize) {
+        self.clear(to, bytes);
+    }
+
     /// Notes at `location`, where nothing is kept, that there is the lower part of a float beside which something was.
     fn mark_rest(&mut self, _location: Location) {}
 

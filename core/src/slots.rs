@@ -17,7 +17,7 @@ mod page;
 use crate::format::Format;
 use crate::tricks;
 use std::borrow::Cow;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::ptr::null;
 
 use page::{PAGE, Page, WORDS, count, page_of};
@@ -50,6 +50,9 @@ impl Cell {
 
 /// Bits of a cell's word that a handle may have.
 pub const HANDLE: u32 = u32::MAX >> 1;
+
+/// Bytes of traces: the last for what was made of a float with a shadow, the one before for what was made of that, and so on.
+const TRACES: RangeInclusive<u8> = 0x70..=0x7f;
 
 /// A shadow of which another, that of the negative float, can be made.
 pub trait Negated: Clone {
@@ -114,10 +117,26 @@ impl<V> Slots<V> {
         self.pages.get(page_of(handle))?.as_ref()?.get(handle, format, bits)
     }
 
-    /// Tells whether `handle` stands for a shadow, whichever float it is of. Any number will do as a handle.
+    /// Tells whether `handle` stands for a shadow, whichever float it is of, or is a trace of one. Any number will do as a handle.
     #[inline]
     pub fn stands_for_any(&self, handle: u64) -> bool {
-        self.pages.get(page_of(handle)).and_then(Option::as_ref).is_some_and(|page| page.has_any(handle))
+        match self.pages.get(page_of(handle)) {
+            Some(page) => page.as_ref().is_some_and(|page| page.has_any(handle)),
+            // Nobody was given that one: it was put together of bytes of others, or of traces.
+            None => true,
+        }
+    }
+
+    /// Each byte of the trace of `handle`, or of what is a trace itself: a number that nobody is given as a handle. Nothing if `handle`
+    /// stands for nothing, or is a trace of a trace several times over.
+    pub fn trace_of(&self, handle: u64) -> Option<u8> {
+        let is_trace = self.pages.len() <= page_of(handle);
+        if !is_trace {
+            return self.stands_for_any(handle).then_some(*TRACES.end());
+        }
+        let bytes = handle.to_le_bytes();
+        let least = bytes.into_iter().filter(|byte| TRACES.contains(byte)).min()?;
+        Some(least - 1).filter(|byte| TRACES.contains(byte))
     }
 
     /// The float of `format` that `handle` stands for. Any number will do as a handle.

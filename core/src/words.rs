@@ -70,6 +70,12 @@ pub trait Words {
     fn is_any(&self, word: u32) -> bool {
         word != 0
     }
+
+    /// The byte that is to be left, as a trace, beside each byte that integers have made of a float beside which `word`, of four bytes,
+    /// was kept; nothing where that is no use, because cells do not know their floats, or are such traces already, too many times over.
+    fn trace(&self, _word: u32) -> Option<u8> {
+        None
+    }
 }
 
 /// Numbers in place, as floats of the format beside them, but as doubles beside those of ten bytes. Nothing, if the number is +0.
@@ -195,6 +201,10 @@ impl<V: Negated> Words for Slots<V> {
 
     fn is_any(&self, word: u32) -> bool {
         self.stands_for_any(u64::from(word & HANDLE))
+    }
+
+    fn trace(&self, word: u32) -> Option<u8> {
+        self.trace_of(u64::from(word & HANDLE))
     }
 }
 

@@ -43,6 +43,7 @@ use hashbrown::HashMap;
 use packing::Packer;
 use patterns::Finder;
 use shadowgrind_core::arith::Host;
+use shadowgrind_core::findings::Gap;
 use shadowgrind_core::format::Format;
 use shadowgrind_core::numbers::{Numbered, SINGLES};
 use shadowgrind_core::ops::{Gradient, MAX_OPERANDS, Op, Partial};
@@ -57,7 +58,7 @@ use tape::Tape;
 const EXACT: Host = Host::new(Format::F64);
 
 /// Gap that shows only when a float is used.
-const MISMATCH: &str = "a float whose bytes were changed before";
+const MISMATCH: &str = Gap::MISMATCH;
 /// Gap beside whose float is no room for a number.
 const HALF: &str = "a float of two bytes";
 

@@ -95,9 +95,14 @@ impl<N: Attributed> Diagnosis<N> {
         self.lost.leaves((site, format, bits), self.settings.error_threshold, known);
     }
 
-    /// The places where such floats have left.
-    pub(crate) fn lost_outputs(&self) -> impl Iterator<Item = Gap> {
-        self.lost.outputs()
+    /// An operand at `site` has only a trace of another float's real.
+    pub(crate) fn mismatch(&mut self, site: Site) {
+        self.lost.operand(site);
+    }
+
+    /// The places where such floats have left, or were operands.
+    pub(crate) fn lost(&self) -> impl Iterator<Item = Gap> {
+        self.lost.gaps()
     }
 
     /// The decisions that nobody judges, as far as it is [settled](Self::settle) that they are no findings.

@@ -200,6 +200,10 @@ impl Rule for MpfrShadow {
         self.execution.converted(site, how, x);
     }
 
+    fn mismatch(&mut self, site: Site) {
+        self.execution.diagnosis.mismatch(site);
+    }
+
     fn set_rounding(&mut self, x87: Rounding, others: Rounding) {
         self.execution.rounding = [x87, others];
     }

@@ -9,6 +9,7 @@ use shadowgrind_tests::outcome::Left;
 use shadowgrind_tests::shadowed::build::Recipe;
 use shadowgrind_tests::shadowed::observe::{Case, Observed};
 use shadowgrind_tests::shadowed::report::Report;
+use std::collections::BTreeMap;
 
 /// The guest, run both ways; `None`, with a word of why, where it cannot be.
 fn observe(shadow: &'static str, name: &str, flags: &str, need: &str, options: &[&str]) -> Option<Observed> {
@@ -24,6 +25,30 @@ fn observe(shadow: &'static str, name: &str, flags: &str, need: &str, options: &
     let input: &[&str] = if matches!(shadow, "dot" | "adjoint") { &["--input=x"] } else { &[] };
     let options = [input, options].concat();
     Some(Case::new(shadow, &options, &exe).observe().unwrap_or_else(|e| panic!("{e}")))
+}
+
+/// Floats that integers have made of others are counted where reals are asked for, in each of four turns: a first guess of a root, at
+/// three uses, and one of which digits were put elsewhere.
+#[test]
+fn floats_made_of_bits_of_others_are_counted() {
+    let source = host::tests_dir().join("guests/mpfr/traces.c");
+    for (compiler, flags) in [("gcc", "-O0 -g"), ("gcc", "-O2 -g"), ("clang", "-O2 -g")] {
+        let built = Recipe::new(compiler, flags, &source, "").build().unwrap_or_else(|e| panic!("{e}"));
+        let Some(exe) = built else {
+            host::skipped("traces.c", &format!("{compiler} is not installed"));
+            continue;
+        };
+        for options in [&[][..], &["--no-avx512"], &["--reference-path"]] {
+            let seen = Case::new("mpfr", options, &exe).observe().unwrap_or_else(|e| panic!("{e}"));
+            let mut counts = BTreeMap::new();
+            for gap in seen.report.document["coverage"]["gaps"].as_array().into_iter().flatten() {
+                let function = gap["site"]["function"].as_str().unwrap_or_default().to_owned();
+                *counts.entry(function).or_insert(0) += gap["count"].as_u64().expect("a count");
+            }
+            let expected = BTreeMap::from([("root".to_owned(), 12), ("mixed".to_owned(), 4)]);
+            assert_eq!(counts, expected, "{compiler} {flags} {options:?}");
+        }
+    }
 }
 
 fn gaps(seen: &Observed) -> Vec<(String, u64)> {

@@ -137,3 +137,8 @@ pub struct Gap {
     /// The place of the instruction.
     pub site: Site,
 }
+
+impl Gap {
+    /// What stands for the instruction where an operand came without what was kept beside it.
+    pub const MISMATCH: &str = "a float whose bytes were changed before";
+}

@@ -205,7 +205,10 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
             if self.changes_end(by, operand, r, bytes) {
                 return;
             }
-            self.outcome.lost |= self.is_any(operand, bytes) && self.has_digits(r, bytes);
+            if self.is_any(operand, bytes) && self.has_digits(r, bytes) {
+                self.outcome.lost = true;
+                return self.cells.leave_trace(from, to, bytes);
+            }
         }
         self.cells.clear(to, bytes);
     }
@@ -358,9 +361,12 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         let result = self.bits(format, r);
         let is_lost =
             !tricks::has_no_digits(format, [first, second], result) || self.shifts_zero(by, x, format);
-        self.outcome.lost |=
-            made.is_none() && is_lost && x.into_iter().any(|operand| self.is_any(operand, format.bytes()));
-        self.cells.set(self.location(r.place), format, result, made);
+        if made.is_none() && [first, second].into_iter().any(|before| before.abs_diff(result) <= 1) {
+            // The next number of the format is chosen for what it is: no real is meant by it.
+            self.outcome.lost |= is_lost && x.into_iter().any(|operand| self.is_any(operand, format.bytes()));
+            return self.cells.clear(self.location(r.place), format.bytes());
+        }
+        self.set_or_lose(x, r, format, made, is_lost);
     }
 
     /// Shadow of the part that a mask lets through: by bytes, or of a float.
@@ -388,10 +394,29 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
             return self.halves(by, x, r);
         }
         let result = self.bits(format, r);
-        let is_lost = made.is_none() && result & fraction != 0;
         self.outcome.taken |= made.is_some() && result != 0 && result & !fraction == 0;
-        self.outcome.lost |= is_lost && x.into_iter().any(|operand| self.is_any(operand, format.bytes()));
-        self.cells.set(self.location(r.place), format, result, made);
+        self.set_or_lose(x, r, format, made, result & fraction != 0);
+    }
+
+    /// Sets the shadow of the result, if there is one; if `has_digits` of an operand that has one, it is lost otherwise.
+    fn set_or_lose(
+        &mut self,
+        x: [Operand; 2],
+        r: Operand,
+        format: Format,
+        made: Option<S::Value>,
+        has_digits: bool,
+    ) {
+        let loses = made.is_none() && has_digits;
+        let lost = x.into_iter().find(|&operand| loses && self.is_any(operand, format.bytes()));
+        let to = self.location(r.place);
+        match lost {
+            None => self.cells.set(to, format, self.bits(format, r), made),
+            Some(lost) => {
+                self.outcome.lost = true;
+                self.cells.leave_trace(self.location(lost.place), to, format.bytes());
+            }
+        }
     }
 
     /// The shadow of a float that has been taken apart, and is whole again.

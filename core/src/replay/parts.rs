@@ -43,7 +43,7 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
             }
             (shadow, _) => {
                 self.outcome.lost |= shadow.is_some();
-                self.cells.clear(whole, format.bytes());
+                self.cells.leave_trace(whole, whole, format.bytes());
             }
         }
     }
@@ -68,7 +68,7 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
             _ if put != 0 && kept & END != 0 && is_cut() => {}
             _ => {
                 self.outcome.lost |= put != 0 || kept & !bytes != 0;
-                self.cells.clear(to, DOUBLE);
+                self.cells.leave_trace(from, to, DOUBLE);
             }
         }
     }

@@ -51,6 +51,24 @@ fn memory_of_a_handle_is_where_its_shadow_is() {
 }
 
 #[test]
+fn traces_of_traces_come_to_an_end() {
+    let mut slots = Slots::new();
+    let handle = slots.insert(Format::F64, 1, 'a');
+    let mut trace = slots.trace_of(handle);
+    let mut traces = 0;
+    while let Some(byte) = trace {
+        let word = u32::from_le_bytes([byte; 4]);
+        assert!(slots.stands_for_any(word.into()) && slots.get(word.into(), Format::F64, 1).is_none());
+        // A byte that is masked off leaves one.
+        assert_eq!(slots.trace_of((word & 0xff_ffff).into()), slots.trace_of(word.into()));
+        trace = slots.trace_of(word.into());
+        traces += 1;
+    }
+    assert_eq!(traces, 16);
+    assert_eq!(slots.trace_of(handle + 1), None);
+}
+
+#[test]
 fn slots_are_many_beyond_what_is_handed_out_between_sweeps() {
     let mut slots = Slots::new();
     for n in 0..SWEEP_INTERVAL.into() {

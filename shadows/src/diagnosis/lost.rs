@@ -2,7 +2,8 @@
 //!
 //! A float may have been taken apart and put together by integers, or written as text and read again, as interpreters that
 //! turn its bits round for a box do. Nothing leads back then but the bits themselves, if they are so many that no other
-//! float will have them. Knows no way by which a real is lost, and calls no output wrong for it.
+//! float will have them. And floats that are computed with although only a trace of another's real is beside them. Knows no way
+//! by which a real is lost, and calls no output wrong for it.
 
 use hashbrown::HashMap;
 use shadowgrind_core::findings::Gap;
@@ -15,11 +16,12 @@ use super::operations::Operations;
 /// Outputs that are looked for, at most: each among all operations that are still known, in half a millisecond.
 const MOST: u32 = 1 << 10;
 
-/// Outputs that have lost their reals.
+/// Outputs and operands that have lost their reals.
 #[derive(Debug, Default)]
 pub(super) struct Lost {
     looked_for: u32,
-    by_site: HashMap<Site, u64>,
+    outputs: HashMap<Site, u64>,
+    operands: HashMap<Site, u64>,
 }
 
 impl Lost {
@@ -40,16 +42,22 @@ impl Lost {
         }
         self.looked_for += 1;
         if history.made_inexactly(format, bits).any(is_wrong) {
-            *self.by_site.entry(site).or_default() += 1;
+            *self.outputs.entry(site).or_default() += 1;
         }
     }
 
-    /// The places where such floats have left.
-    pub(super) fn outputs(&self) -> impl Iterator<Item = Gap> {
-        let gap = |(&site, &count)| {
-            let instruction = "output that came without the error it was computed with".to_owned();
-            Gap { instruction, count, site }
+    /// A float with a trace of another's real is an operand at `site`.
+    pub(super) fn operand(&mut self, site: Site) {
+        *self.operands.entry(site).or_default() += 1;
+    }
+
+    /// The places where such floats have left, or were operands.
+    pub(super) fn gaps(&self) -> impl Iterator<Item = Gap> {
+        const OUTPUT: &str = "output that came without the error it was computed with";
+        let gaps = |lost: &HashMap<Site, u64>, what: &'static str| {
+            let gap = |(&site, &count)| Gap { instruction: what.to_owned(), count, site };
+            lost.iter().map(gap).collect::<Vec<_>>()
         };
-        self.by_site.iter().map(gap)
+        gaps(&self.outputs, OUTPUT).into_iter().chain(gaps(&self.operands, Gap::MISMATCH))
     }
 }

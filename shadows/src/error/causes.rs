@@ -180,7 +180,7 @@ impl Causes {
 
     /// The places of outputs of which the causes are lost.
     pub(super) fn lost_outputs(&self) -> impl Iterator<Item = Gap> {
-        self.execution.diagnosis.lost_outputs()
+        self.execution.diagnosis.lost()
     }
 
     /// A decision about `x`, compared with that of the reals.

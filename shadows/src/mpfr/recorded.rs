@@ -3,7 +3,7 @@
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
 use shadowgrind_core::recorded::{Floats, Recorded};
-use shadowgrind_core::shadow::Lane;
+use shadowgrind_core::shadow::{Lane, Rule};
 use shadowgrind_core::site::Site;
 use shadowgrind_core::slots::{NO_HANDLE, Slots};
 use shadowgrind_core::step::Predicate;
@@ -123,6 +123,7 @@ impl MpfrShadow {
             return self.negated_floats(slots, (at, row.op(), format), floats);
         }
         let shadows = (shadow_of::<F>(slots, first, a), shadow_of::<F>(slots, second, b));
+        self.check_kept(slots, at.site(), [first, second], [shadows.0, shadows.1]);
         let (x, y, result) = (F::float(a), F::float(b), F::float(r));
         let mut made = Made::NOTHING;
         match self.on_floats(merging, (at, row, format), [x, y], result, [shadows.0, shadows.1], &mut made) {
@@ -135,6 +136,22 @@ impl MpfrShadow {
             FastOutcome::Fallback => {
                 let floats = Floats { x: [a, b, one], cells: [first, second, none], r, handle };
                 self.unusual_floats(merging, slots, (at, row.op(), format), floats);
+            }
+        }
+    }
+
+    /// Notes operands with cells that are for other floats: a trace of what was there before.
+    #[inline(always)]
+    fn check_kept<const N: usize>(
+        &mut self,
+        slots: &Slots<Value>,
+        site: Site,
+        cells: [u64; N],
+        shadows: [Option<&Value>; N],
+    ) {
+        for (cell, shadow) in cells.into_iter().zip(shadows) {
+            if shadow.is_none() && cell != NO_HANDLE && slots.stands_for_any(cell) {
+                self.mismatch(site);
             }
         }
     }
@@ -173,6 +190,7 @@ impl MpfrShadow {
             let mut made = Made::NOTHING;
             let shadow = |n: usize| shadow_of::<F>(slots, cells[n], x[n]);
             let shadows = [shadow(0), shadow(1), shadow(2)];
+            self.check_kept(slots, at.site(), cells, shadows);
             let (x, result) = (x.map(F::float), F::float(r));
             if self.on_fused(merging, (&mut *at, op, format), x, result, shadows, &mut made)
                 == FastOutcome::Shadow
@@ -219,6 +237,7 @@ impl MpfrShadow {
         }
         let left = slots.take(handle);
         let shadows = [shadow_of::<F>(slots, first, a), shadow_of::<F>(slots, second, b)];
+        self.check_kept(slots, what.0.site(), [first, second], shadows);
         let x = [a, b].map(F::float);
         let made = self.on_floats_at_length(merging, what, x, F::float(r), shadows, left);
         slots.assign(handle, F::FORMAT, r.into(), made);

@@ -93,7 +93,7 @@ impl Shadow for MpfrShadow {
         into.operations = Some(self.operations());
         into.exhausted = self.exhausted();
         into.unjudged.extend_from_slice(self.execution.diagnosis.unjudged());
-        into.gaps.extend(self.execution.diagnosis.lost_outputs());
+        into.gaps.extend(self.execution.diagnosis.lost());
     }
 
     fn settings(&self) -> findings::Settings {

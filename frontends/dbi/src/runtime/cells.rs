@@ -116,6 +116,20 @@ impl<W: Words> Cells<W::Value> for MirrorCells<'_, '_, W> {
         self.write(location, &cell.to_le_bytes()[..format.bytes()]);
     }
 
+    fn leave_trace(&mut self, from: Location, to: Location, bytes: usize) {
+        let mut cell = [0; 8];
+        self.read(from, &mut cell[..bytes.min(8)]);
+        let word = u64::from_le_bytes(cell);
+        let trace = [word as u32, (word >> 32) as u32].into_iter().find_map(|word| match word {
+            0 => None,
+            word => self.words.trace(word),
+        });
+        match trace {
+            Some(byte) => self.write(to, &[byte; 16][..bytes]),
+            None => self.clear(to, bytes),
+        }
+    }
+
     fn permute(&mut self, from: [Location; 2], to: Location, map: &[u8]) {
         let mut sources = [[0; WIDEST]; 2];
         let reach = |second: bool| {

@@ -1,0 +1,64 @@
+// Floats of which integers make others: what is computed with those is not known in the reals, and counted. Not counted are
+// numbers that are made of floats and are none, parts of floats that are numbers of their own, and the next float.
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+volatile double third = 3, tenth = 0.1;
+
+static uint64_t opaque(uint64_t bits)
+{
+    __asm__ volatile("" : "+r"(bits));
+    return bits;
+}
+
+static uint64_t bits_of(double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return opaque(bits);
+}
+
+static double double_of(uint64_t bits)
+{
+    double x;
+    bits = opaque(bits);
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* Half of the exponent, and digits that come of it: a first guess, used twice. */
+__attribute__((noinline)) double root(double x)
+{
+    double guess = double_of(opaque(0x5fe6eb50c7b537a9) - (bits_of(x) >> 1));
+    return guess * (1.5 - 0.5 * x * (guess * guess));
+}
+
+/* The digits in another order. */
+__attribute__((noinline)) double mixed(double x)
+{
+    const uint64_t bits = bits_of(x), low = opaque(0xffffff);
+    return double_of((bits & opaque(~low)) | ((bits * opaque(0x9e3779b1)) & low)) - 1;
+}
+
+__attribute__((noinline)) int hash(double x)
+{
+    uint64_t bits = bits_of(x);
+    bits = (bits ^ bits >> 33) * opaque(0xff51afd7ed558ccd);
+    return (int)((bits ^ bits >> 33) % 97);
+}
+
+__attribute__((noinline)) double rest(double x)
+{
+    return x - double_of(bits_of(x) & opaque(0xffffffff00000000));
+}
+
+__attribute__((noinline)) double spacing(double x) { return double_of(bits_of(x) + opaque(1)) - x; }
+
+int main(void)
+{
+    for (int i = 1; i <= 4; i++) {
+        double x = i / third + tenth;
+        printf("%.12g %.12g %d %d\n", root(x), mixed(x), hash(x), rest(x) * 1e9 + spacing(x) > 1);
+    }
+}
