@@ -421,6 +421,12 @@ pub trait Cells<V> {
     /// A bit for each of up to eight bytes at `location` that something is kept beside.
     fn carries(&mut self, location: Location, bytes: usize) -> u8;
 
+    /// A bit for each of up to eight bytes at `location` beside which something other than zeros stands, of whatever is kept there as a
+    /// whole.
+    fn content(&mut self, location: Location, bytes: usize) -> u8 {
+        self.carries(location, bytes)
+    }
+
     /// Tells whether any of what is kept beside these up to eight bytes means a shadow, be it that of another float.
     fn is_any(&mut self, location: Location, bytes: usize) -> bool {
         self.carries(location, bytes) != 0

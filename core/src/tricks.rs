@@ -176,7 +176,7 @@ pub fn sets_sign(by: Bitwise, format: Format, other: u128) -> bool {
 pub fn is_for_exponent(format: Format, float: u128, other: u128) -> bool {
     let exponent =
         |bits: u128| bits << 1 >> format.precision() & ((1 << (format.width() - format.precision())) - 1);
-    exponent(float) != 0 && exponent(other) << (format.precision() - 1) == other
+    other != 0 && exponent(float) != 0 && exponent(other) << (format.precision() - 1) == other
 }
 
 /// Tells whether an operation with `other` cuts out just a significand, perhaps with its sign.

@@ -38,7 +38,10 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
                 continue;
             }
             let part = self.part_of(xs, here);
-            if let Some(part) = part.filter(|_| !self.selects_bytes(by, xs, here, lane)) {
+            let moves = part.is_some()
+                && usize::from(here) == lane.bytes()
+                && (self.selects_bytes(by, xs, lane) || self.joined_bytes(by, xs, result, lane).is_some());
+            if let Some(part) = part.filter(|_| !moves) {
                 self.part(by, xs, result, part.into());
                 self.cells.clear(self.location(result.place.plus(part)), usize::from(here - part));
             } else if by == Bitwise::Xor {
@@ -178,14 +181,21 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
 
     /// Tells whether a mask lets whole bytes of a lane through: what is kept beside these goes with them, be it a float's or
     /// what two of them have become.
-    fn selects_bytes(&mut self, by: Bitwise, x: [Operand; 2], bytes: u16, lane: Format) -> bool {
-        let carries = self.carried(x, bytes.into()).map(|carries| carries != 0);
+    fn selects_bytes(&mut self, by: Bitwise, x: [Operand; 2], lane: Format) -> bool {
+        let carries = self.carried(x, lane.bytes()).map(|carries| carries != 0);
         let mask = match (by, carries) {
             (Bitwise::And, [true, false]) => x[1],
             (Bitwise::And, [false, true]) => x[0],
             _ => return false,
         };
-        usize::from(bytes) == lane.bytes() && bytes_let_through(self.bits(lane, mask), lane.bytes()).is_some()
+        bytes_let_through(self.bits(lane, mask), lane.bytes()).is_some()
+    }
+
+    /// Map of the bytes of two words that are joined, each of which is one operand's alone.
+    fn joined_bytes(&mut self, by: Bitwise, x: [Operand; 2], r: Operand, format: Format) -> Option<Vec<u8>> {
+        let joins = matches!(by, Bitwise::Other | Bitwise::Sum) && x[0] != x[1];
+        let is_for_field = joins && (self.any_sets_sign(by, x, format) || self.adds_exponent(x, format));
+        if joins && !is_for_field { self.bytes_of_either(x, r, format.bytes()) } else { None }
     }
 
     /// A bit for each of up to eight bytes of the operands that something is kept beside.
@@ -271,10 +281,10 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
     /// shadow beside it.
     fn bytes_of_either(&mut self, x: [Operand; 2], r: Operand, bytes: usize) -> Option<Vec<u8>> {
         let byte = |run: &Self, operand: Operand, i| run.record[usize::from(operand.value) + i];
-        let carries = self.carried(x, bytes);
+        let content = x.map(|operand| self.cells.content(self.location(operand.place), bytes));
         let source = |i: usize| {
             let (values, result) = (x.map(|operand| byte(self, operand, i)), byte(self, r, i));
-            let holds = [0, 1].map(|n| values[n] != 0 || carries[n] >> i & 1 != 0);
+            let holds = [0, 1].map(|n| values[n] != 0 || content[n] >> i & 1 != 0);
             let alone = !(holds[0] && holds[1]) && result == values[0] | values[1];
             alone.then_some(if holds[1] { SECOND_SOURCE + i as u8 } else { i as u8 })
         };
@@ -340,11 +350,7 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         if joins && format == Format::F64 && self.is_assembled(x, r) {
             return self.halves(by, x, r);
         }
-        if joins
-            && !self.any_sets_sign(by, x, format)
-            && !self.adds_exponent(x, format)
-            && let Some(map) = self.bytes_of_either(x, r, format.bytes())
-        {
+        if let Some(map) = self.joined_bytes(by, x, r, format) {
             let from = x.map(|operand| self.location(operand.place));
             return self.cells.permute(from, self.location(r.place), &map);
         }

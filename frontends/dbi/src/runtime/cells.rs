@@ -162,10 +162,14 @@ impl<W: Words> Cells<W::Value> for MirrorCells<'_, '_, W> {
     }
 
     fn carries(&mut self, location: Location, bytes: usize) -> u8 {
+        let mask = self.content(location, bytes);
+        if W::BYTEWISE || mask == 0 { mask } else { u8::MAX }
+    }
+
+    fn content(&mut self, location: Location, bytes: usize) -> u8 {
         let mut cell = [0; 8];
         self.read(location, &mut cell[..bytes]);
-        let mask = cell.iter().enumerate().fold(0, |mask, (i, &byte)| mask | u8::from(byte != 0) << i);
-        if W::BYTEWISE || mask == 0 { mask } else { u8::MAX }
+        cell.iter().enumerate().fold(0, |mask, (i, &byte)| mask | u8::from(byte != 0) << i)
     }
 
     fn is_any(&mut self, location: Location, bytes: usize) -> bool {

@@ -14,6 +14,8 @@ use std::arch::asm;
 
 /// MXCSR with all exceptions masked, rounding to nearest.
 const MXCSR: u32 = 0x1f80;
+/// Its bits that say which exceptions there were.
+const FLAGS: u32 = 0x3f;
 
 /// Sets the shadow `S` of the result that is noted in the call, from operands, their shadows and the result; and whether a part of it
 /// takes more than this.
@@ -114,10 +116,11 @@ pub(super) fn set_lane(vector: &mut CallVector, format: Format, n: usize, bits: 
     }
 }
 
-/// Does as told, with MXCSR as a program begins with it, and put back afterwards.
+/// Does as told, with exceptions masked and rounding as a program begins with it, and MXCSR put back afterwards. What exceptions there
+/// were is nobody's business meanwhile.
 fn without_flags(compute: impl FnOnce()) {
     let guest = mxcsr();
-    set_mxcsr(guest, MXCSR);
+    set_mxcsr(guest & !FLAGS, MXCSR);
     compute();
     set_mxcsr(mxcsr(), guest);
 }
