@@ -141,7 +141,8 @@ impl Parts {
         let Store { insn, address, general, seen, .. } = store;
         let Some(bytes) = wholes::part_in_memory(insn) else { return seen.into() };
         let beside = planes::any(address.saturating_sub(AROUND), 2 * AROUND + u64::from(bytes));
-        if !beside || matches!(seen, Some(Whole::Alone | Whole::Ended | Whole::End { restored: true })) {
+        let is_told = matches!(seen, Some(Whole::Alone | Whole::Ended | Whole::End { restored: true }));
+        if is_told || !beside && !store.is_moved() {
             return seen.into();
         }
         self.lately.retain(Written::is_as_left);
@@ -195,6 +196,14 @@ impl Parts {
         let Some(written) = self.writes(store.address, format, [at, bytes]) else { return seen.into() };
         let known = written.bytes | written.writing;
         let is_active = planes::any(written.start, format.bytes() as u64);
+        if known | ahead != written.all() && store.mixes(format, at) {
+            // Digits of another number say nothing; its end with some of its digits is nearly that.
+            let is_end = usize::from(at + bytes) == format.bytes();
+            let is_kept = is_end && (written.is_moved || !store.is_over_active(bytes));
+            written.is_moved = true;
+            let whole = (!is_kept).then_some(Whole::Replaced { format, at });
+            return Verdict { whole, is_doubtful: true };
+        }
         let is_mixed = match store.is_of_another(format, at, layout) {
             Some(is_other) if layout.ends_twice => is_other && ahead & 1 == 0,
             Some(is_other) => is_other && known | ahead == written.writing,
@@ -348,6 +357,18 @@ impl Store<'_> {
         let [first, last] =
             [self.address.wrapping_sub(EXTENDED_END.into()), self.address].map(|at| cell(at, 2));
         first != 0 && if layout.ends_twice { first != last } else { self.seen == Some(Whole::Assembled) }
+    }
+
+    /// Tells whether it puts a part of a number with a shadow into another one, of which the rest stays.
+    fn mixes(self, format: Format, at: u8) -> bool {
+        const DIGITS: u64 = 8;
+        let bytes = wholes::part_in_memory(self.insn).map_or(0, usize::from);
+        let is_own = || cell(self.address, bytes) == u64::from_le_bytes(self.moved);
+        let is_among_digits = || match format {
+            Format::F80 => at < EXTENDED_END || !planes::any(self.address - DIGITS, DIGITS),
+            _ => true,
+        };
+        self.is_moved() && is_among_digits() && !is_own()
     }
 
     fn is_over_active(self, bytes: u8) -> bool {

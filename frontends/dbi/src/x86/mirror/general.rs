@@ -139,7 +139,9 @@ impl Emitter {
             | Whole::Mixed
             | Whole::Replaced { .. } => None,
         };
-        let sources: Vec<Source> = source.into_iter().collect();
+        let is_put = matches!(whole, Whole::Part { .. } | Whole::End { .. }) && insn.op0_kind() == OpKind::Memory;
+        let put = general_number(insn.op1_register()).filter(|&n| is_put && self.may_carry(n));
+        let sources: Vec<Source> = source.into_iter().chain(put.map(Source::Cell)).collect();
         self.check(at, &sources);
         false
     }
@@ -149,8 +151,6 @@ impl Emitter {
     fn check_overwritten(&mut self, at: At<'_>) -> bool {
         /// Bytes from the first that is written on: sign and exponent are at the end, and never without a shadow.
         const DOUBLE: usize = 8;
-        /// Bytes of the end of a long double, whose digits are before.
-        const END: u8 = 2;
         let insn = &at.insn().decoded;
         if self.mirror().alone.contains(&insn.ip()) {
             return false;
@@ -160,10 +160,12 @@ impl Emitter {
             self.check(at, n.map(Source::Cell).as_slice());
             return false;
         }
-        let Some(bytes) = wholes::part_in_memory(insn) else { return false };
+        if wholes::part_in_memory(insn).is_none() {
+            return false;
+        }
         let Some(mem) = self.mirror_memory(insn) else { return false };
         let mut sources = vec![Source::Memory(mem, DOUBLE)];
-        let moved = general_number(insn.op1_register()).filter(|&n| bytes == END && self.may_carry(n));
+        let moved = general_number(insn.op1_register()).filter(|&n| self.may_carry(n));
         sources.extend(moved.map(Source::Cell));
         self.check(at, &sources);
         !general_number(insn.op1_register()).is_some_and(|n| self.may_carry(n))
