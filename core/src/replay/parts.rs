@@ -20,7 +20,8 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         bytes: u16,
     ) {
         let [before, after] = [x, r].map(|operand| self.bits(format, operand));
-        let (whole, shadow) = (self.location(x.place), self.get(format, x));
+        let whole = self.location(x.place);
+        let shadow = if self.has_lost_its_end(format, whole) { None } else { self.get(format, x) };
         let from = from.map(|place| self.location(place));
         let carries = from.is_some_and(|from| self.cells.carries(from, bytes.into()) != 0);
         let scaled = tricks::power_between(format, before, after);
@@ -50,6 +51,12 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
                 self.cells.clear(whole, format.bytes());
             }
         }
+    }
+
+    /// Tells whether what is kept beside the float is for its digits alone: its end has been overwritten.
+    fn has_lost_its_end(&mut self, format: Format, whole: Location) -> bool {
+        const END: u8 = 0b1100_0000;
+        format == Format::F64 && self.cells.carries(whole, format.bytes()) & END == 0
     }
 
     /// Tells whether what is put to the `bytes` bytes of the float `x` from number `at` on, with a shadow, is put into another float: a

@@ -206,11 +206,11 @@ impl Parts {
         let known = written.bytes | written.writing;
         let is_active = planes::any(written.start, format.bytes() as u64);
         if known | ahead != written.all() && store.mixes(format, at) {
-            // Digits of another number say nothing; its end with some of its digits is nearly that.
-            let is_end = usize::from(at + bytes) == format.bytes();
-            let is_kept = is_end && (written.is_moved || !store.is_over_active(bytes));
+            // Digits of another number say nothing where there is no end that has a shadow, and little where there is one.
+            let end = written.start + format.bytes() as u64 - 2;
+            let has_end = usize::from(at + bytes) == format.bytes() || planes::any(end, 2);
             written.is_moved = true;
-            let whole = (!is_kept).then_some(Whole::Replaced { format, at });
+            let whole = (!has_end).then_some(Whole::Replaced { format, at });
             return Verdict { whole, is_doubtful: true };
         }
         let is_mixed = match store.is_of_another(format, at, layout) {

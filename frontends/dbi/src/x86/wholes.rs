@@ -163,6 +163,7 @@ pub(crate) fn joins(insn: &Instruction) -> bool {
     let is_wide = |register: Register| register.is_vector_register() || register.size() >= 4;
     let by = match rows::row(insn) {
         Row::General(General::Bits(by)) | Row::Logic(by, _) => by,
+        Row::Ternary(_) => Integral::Or,
         _ => return false,
     };
     matches!(by, Integral::And | Integral::AndNot | Integral::Or)
@@ -315,7 +316,7 @@ fn first_read(insn: &Instruction, row: Row) -> u32 {
 
 /// Tells whether the result is still what is read, moved or changed a little.
 fn follows(insn: &Instruction, row: Row) -> bool {
-    let changes = matches!(row, Row::General(General::Bits(_)) | Row::Logic(..) | Row::Trick(..));
+    let changes = matches!(row, Row::General(General::Bits(_)) | Row::Logic(..) | Row::Ternary(_) | Row::Trick(..));
     changes || moves(insn, row) || rows::inserted(insn).is_some()
 }
 

@@ -50,13 +50,10 @@ fn inserts(immediate: u8) -> bool {
     from & 1 == to & 1 || splits(immediate << 4, 2)
 }
 
-/// Tells whether two halves that are put beside each other are those of different doubles.
+/// Tells whether two halves that are put beside each other are not those of one double, in their order.
 fn crosses(immediate: u8) -> bool {
     let selected = |lane: u8| immediate >> (2 * lane) & 3;
-    [0, 2].into_iter().any(|lane| {
-        let [low, high] = [selected(lane), selected(lane + 1)];
-        low & 1 == 0 && high & 1 == 1 && low / 2 != high / 2
-    })
+    [0, 2].into_iter().any(|lane| selected(lane) & 1 == 1 || selected(lane + 1) != selected(lane) + 1)
 }
 
 #[cfg(test)]
