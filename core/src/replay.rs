@@ -10,6 +10,7 @@ use crate::site::Site;
 use crate::step::{Lowered, Map, Operand, Place, Predicate, Step};
 
 mod bitwise;
+mod mixed;
 mod parts;
 
 /// Effects of an instruction on shadows that its results do not show.
@@ -21,6 +22,8 @@ pub struct Outcome {
     pub taken: bool,
     /// Digits of a float were overwritten, and it keeps its shadow.
     pub rounded: bool,
+    /// Digits of such a float were joined with those of another one, for every shadow alike.
+    pub mixed: bool,
     /// Floats were compared of which one has a shadow.
     pub decided: bool,
     /// True if it was asked whether they are equal, and they were.
@@ -89,7 +92,7 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
             Step::Part { format, x, r, from, at, bytes } => {
                 self.overwritten(*format, [*x, *r], *from, *at, *bytes);
             }
-            Step::Mixed { x, r, other, bytes } => self.mixed([*x, *r], *other, *bytes),
+            Step::Mixed(mixed) => self.mixed(mixed),
             Step::End { x, r, from, bytes, restored } => self.end_written([*x, *r], *from, *bytes, *restored),
             Step::Mend { at } => self.outcome.lost |= !self.cells.mend(self.location(*at)),
             Step::Dropped { at, bytes } => {

@@ -22,6 +22,17 @@ pub enum Place {
 }
 
 impl Place {
+    /// Bytes from `first` on to here, if the two are in one row.
+    pub fn distance_from(self, first: Place) -> Option<u16> {
+        match (self, first) {
+            (Place::State(at), Place::State(first)) => at.checked_sub(first),
+            (Place::Memory { operand, offset }, Place::Memory { operand: other, offset: first }) => {
+                offset.checked_sub(first).filter(|_| operand == other)
+            }
+            _ => None,
+        }
+    }
+
     /// The place `bytes` further on.
     pub const fn plus(self, bytes: u16) -> Place {
         match self {
@@ -223,17 +234,8 @@ pub enum Step {
         /// Number of these bytes.
         bytes: u16,
     },
-    /// A double has been put together from digits of one lane, and the rest of another.
-    Mixed {
-        /// The lane of which it has sign and exponent, as it was, and what was kept beside that.
-        x: Operand,
-        /// The double.
-        r: Operand,
-        /// Place of what was kept beside the other lane; nothing where that was zero.
-        other: Option<Place>,
-        /// Bytes of the other lane, as a mask.
-        bytes: u8,
-    },
+    /// Bytes move such that doubles may be put together from parts of several.
+    Mixed(Box<Mixed>),
     /// One or two bytes in memory are written that may be the end of a float, as their address tells where floats are
     /// aligned. The float has another sign or exponent then, or is none any more.
     End {
@@ -303,6 +305,19 @@ pub enum Step {
         /// Number of steps.
         skip: u8,
     },
+}
+
+/// A move that may put doubles together from parts of several.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mixed {
+    /// The result.
+    pub r: Operand,
+    /// Bytes of the result.
+    pub bytes: u16,
+    /// What is read, as it was, and how many bytes of it.
+    pub read: Vec<(Operand, u16)>,
+    /// The steps that move: copies, permutations and clearing.
+    pub moves: Vec<Step>,
 }
 
 /// Value that must be captured while the instruction runs.

@@ -20,7 +20,8 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         bytes: u16,
     ) {
         let [before, after] = [x, r].map(|operand| self.bits(format, operand));
-        let (whole, shadow) = (self.location(x.place), self.get(format, x));
+        let whole = self.location(x.place);
+        let shadow = if self.has_lost_its_end(format, whole) { None } else { self.get(format, x) };
         let from = from.map(|place| self.location(place));
         let carries = from.is_some_and(|from| self.cells.carries(from, bytes.into()) != 0);
         let scaled = tricks::power_between(format, before, after);
@@ -37,9 +38,13 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
                 self.outcome.lost |= at == 0;
                 self.cells.clear(whole, format.bytes());
             }
-            (_, None) if carries => {
+            (_, None) if carries && !self.joins_another(format, x, at, bytes) => {
                 let to = whole.plus(at.into());
                 from.into_iter().for_each(|from| self.cells.copy(from, to, bytes.into()));
+            }
+            (_, None) if carries => {
+                self.outcome.mixed = true;
+                self.cells.clear(whole, format.bytes());
             }
             (shadow, _) => {
                 self.outcome.lost |= shadow.is_some();
@@ -48,29 +53,23 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         }
     }
 
-    /// A double that was `x` has become `r` by the `bytes`, as a mask, of another lane, of which what was kept is at `other`: it is
-    /// rounded by what has no shadow, and no number that is known by digits of another one. What was cut in two is whole again.
-    pub(super) fn mixed(&mut self, [x, r]: [Operand; 2], other: Option<Place>, bytes: u8) {
-        const DOUBLE: usize = Format::F64.bytes();
+    /// Tells whether what is kept beside the float is for its digits alone: its end has been overwritten.
+    fn has_lost_its_end(&mut self, format: Format, whole: Location) -> bool {
         const END: u8 = 0b1100_0000;
-        let [before, after] = [x, r].map(|operand| self.bits(Format::F64, operand));
-        let (from, to) = (self.location(x.place), self.location(r.place));
-        let kept = self.cells.carries(from, DOUBLE);
-        let put = other.map_or(0, |other| self.cells.carries(self.location(other), DOUBLE)) & bytes;
-        let has = |at: &usize| bytes >> at & 1 == 1;
-        let is_cut =
-            || kept & bytes == 0 && (0..DOUBLE).filter(has).all(|at| (before >> (8 * at)) as u8 == 0);
-        let is_same = before == after;
-        let is_rounded = put == 0 && tricks::differ_in_digits(Format::F64, before, after);
-        let shadow = if is_same || is_rounded { self.get(Format::F64, x) } else { None };
-        match shadow {
-            Some(shadow) if kept & END != 0 => self.cells.set(to, Format::F64, after, Some(shadow)),
-            _ if put != 0 && kept & END != 0 && is_cut() => {}
-            _ => {
-                self.outcome.lost |= put != 0 || kept & !bytes != 0;
-                self.cells.leave_trace(from, to, DOUBLE);
-            }
+        format == Format::F64 && self.cells.carries(whole, format.bytes()) & END == 0
+    }
+
+    /// Tells whether what is put to the `bytes` bytes of the float `x` from number `at` on, with a shadow, is put into another float: a
+    /// float that is being put together has nothing there, nor beside it, and has a shadow elsewhere or is nothing yet.
+    fn joins_another(&mut self, format: Format, x: Operand, at: u16, bytes: u16) -> bool {
+        if format == Format::F80 {
+            return false;
         }
+        let float = self.bits(format, x);
+        let there = float >> (8 * at) & ((1 << (8 * bytes)) - 1);
+        let kept = self.cells.carries(self.location(x.place), format.bytes());
+        let is_bare = there == 0 && kept >> at & ((1 << bytes) - 1) as u8 == 0;
+        !(is_bare && (kept != 0 || float == 0))
     }
 
     /// `bytes` bytes in memory are overwritten that may be the end of a float. See [`crate::step::Step::End`].

@@ -9,7 +9,7 @@ mod replayed;
 use super::Tool;
 use super::entries::{Entry, LONGEST, OFTEN, Pending, runs_again, runs_often};
 use super::exchange;
-use super::parts::{Store, Verdict};
+use super::parts::{Put, Store, Verdict};
 use super::shadowed::Shadowed;
 use super::stops;
 use super::taken::{self, Before};
@@ -28,7 +28,7 @@ use crate::x86::lower::{AddressRecipe, LoweredInsn, Lowering};
 use crate::x86::mirror::address_registers;
 use crate::x86::mode::Mode;
 use crate::x86::table::{General, Row};
-use crate::x86::wholes::{self, Whole};
+use crate::x86::wholes::{self, Whole, mixed};
 use crate::x86::{rows, state};
 use iced_x86::{Instruction, OpKind};
 use replayed::{overwrite, replay, state_image, string};
@@ -128,11 +128,13 @@ fn lowered(thread: &mut Thread, top: u8) -> Option<(Rc<Entry>, bool)> {
     guest::read_some(pc, &mut bytes);
     let sums = thread.translator.sums(pc);
     let derives = Tool::of(thread.process).is_some_and(|tool| tool.policy().derivatives.is_some());
-    let seen = thread.translator.whole(pc).filter(|_| derives);
+    let seen = thread.translator.whole(pc).filter(|&whole| derives || whole == Whole::Mixed);
     let shadowed = Shadowed::of_mut(&mut thread.client_state)?;
     let entry = shadowed.out_of_line.entry(thread.process, pc, bytes, top, sums, seen)?;
     let verdict = part(shadowed, thread.context, gs, &entry.insn, seen);
-    let may_be_part = shadowed.parts.derives && wholes::may_be_part(&entry.insn);
+    let insn = &entry.insn;
+    let may_be_part = wholes::may_be_part(insn) || mixed::may_mix(insn) || mixed::may_insert(insn);
+    let may_be_part = shadowed.parts.derives && may_be_part;
     let told = match verdict.whole {
         whole if whole == seen => entry.clone(),
         whole => shadowed.out_of_line.entry(thread.process, pc, bytes, top, sums, whole)?,
@@ -171,16 +173,28 @@ fn part(
     if seen.is_some() {
         return seen.into();
     }
+    if mixed::may_mix(insn) {
+        return shadowed.parts.mixed(insn, &context.regs);
+    }
     let Some((at, bytes)) = wholes::part_of_register(insn) else { return seen.into() };
     // The last is where.
     let source = insn.op_count() - if rows::inserted(insn).is_some() { 2 } else { 1 };
     let is_cleared = source == 1 && insn.op0_register() == insn.op_register(source);
     if !is_cleared && beside(shadowed, context, gs, insn, source, bytes) != [0; 8] {
-        return seen.into();
+        return match mixed::may_insert(insn) {
+            true => shadowed.parts.mixed(insn, &context.regs),
+            false => shadowed.parts.in_register(
+                insn,
+                insn.op0_register().full_register(),
+                [at, bytes],
+                Put::Part,
+                &context.regs,
+            ),
+        };
     }
     let register = insn.op0_register().full_register();
     let register = if register.is_gpr() { register } else { insn.op0_register() };
-    shadowed.parts.in_register(insn, register, [at, bytes], &context.regs)
+    shadowed.parts.in_register(insn, register, [at, bytes], Put::Constant, &context.regs)
 }
 
 /// The float in a register to which the instruction is about to put something, or out of which it cuts something.
@@ -417,7 +431,7 @@ fn loses_shadows(process: &Process, pending: &Pending) -> bool {
 
 /// Notes what the instruction has lost and decided.
 fn note_outcome(process: &Process, entry: &Entry, outcome: &Outcome, loses: bool) {
-    if outcome.lost || loses {
+    if outcome.lost || outcome.mixed || loses {
         stops::met_gap(process, entry.site, &entry.insn);
     }
     if outcome.rounded {

@@ -47,12 +47,21 @@ impl Layout {
 pub(super) struct Parts {
     lately: VecDeque<Written>,
     /// Verdicts on instructions that write to registers, by address, and how often they were met.
-    in_registers: HashMap<u64, (Verdict, u32)>,
+    in_registers: HashMap<(u64, Put), (Verdict, u32)>,
     /// The last of `lately` is one of which a part is being written.
     pending: bool,
     /// True if shadows are derivatives: only then are parts looked for.
     pub(super) derives: bool,
     pub(super) layout: Layout,
+}
+
+/// What an instruction puts into a float in a register.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Put {
+    /// What has no shadow.
+    Constant,
+    /// A part of another one.
+    Part,
 }
 
 /// Effect of an instruction on a float.
@@ -141,7 +150,8 @@ impl Parts {
         let Store { insn, address, general, seen, .. } = store;
         let Some(bytes) = wholes::part_in_memory(insn) else { return seen.into() };
         let beside = planes::any(address.saturating_sub(AROUND), 2 * AROUND + u64::from(bytes));
-        if !beside || matches!(seen, Some(Whole::Alone | Whole::Ended | Whole::End { restored: true })) {
+        let is_told = matches!(seen, Some(Whole::Alone | Whole::Ended | Whole::End { restored: true }));
+        if is_told || !beside && !store.is_moved() {
             return seen.into();
         }
         self.lately.retain(Written::is_as_left);
@@ -195,6 +205,14 @@ impl Parts {
         let Some(written) = self.writes(store.address, format, [at, bytes]) else { return seen.into() };
         let known = written.bytes | written.writing;
         let is_active = planes::any(written.start, format.bytes() as u64);
+        if known | ahead != written.all() && store.mixes(format, at) {
+            // Digits of another number say nothing where there is no end that has a shadow, and little where there is one.
+            let end = written.start + format.bytes() as u64 - 2;
+            let has_end = usize::from(at + bytes) == format.bytes() || planes::any(end, 2);
+            written.is_moved = true;
+            let whole = (!has_end).then_some(Whole::Replaced { format, at });
+            return Verdict { whole, is_doubtful: true };
+        }
         let is_mixed = match store.is_of_another(format, at, layout) {
             Some(is_other) if layout.ends_twice => is_other && ahead & 1 == 0,
             Some(is_other) => is_other && known | ahead == written.writing,
@@ -224,19 +242,20 @@ impl Parts {
     }
 
     /// Effect of `insn`, which is about to run and whose block tells nothing of it, on a float in a register of which it writes
-    /// `bytes` bytes from number `at` on with what has no shadow. `general` are the general registers.
+    /// `bytes` bytes from number `at` on. `general` are the general registers.
     pub(super) fn in_register(
         &mut self,
         insn: &Instruction,
         register: Register,
         [at, bytes]: [u8; 2],
+        put: Put,
         general: &[u64; 16],
     ) -> Verdict {
         let target = Target::Inserted { register, at: at.into(), bytes: bytes.into() };
-        self.as_before(insn, || match ahead::next_use(insn, target, general, &guest::read_some) {
+        self.as_before(insn, put, || match ahead::next_use(insn, target, general, &guest::read_some) {
             Use::Part { format, at, .. } => Some(Whole::Part { format, at }).into(),
-            Use::Moved { .. } => Verdict { whole: None, is_doubtful: bytes < NARROW },
-            Use::New { .. } | Use::Alone | Use::Unseen => Verdict::default(),
+            Use::Moved { .. } if put == Put::Constant => Verdict { whole: None, is_doubtful: bytes < NARROW },
+            _ => Verdict::default(),
         })
     }
 
@@ -247,12 +266,26 @@ impl Parts {
         // What is left of the first byte tells.
         let target = Target::Inserted { register, at: 0, bytes: 1 };
         let is_as_wide = |format: Format| !register.is_gpr() || format.bytes() == register.size();
-        self.as_before(insn, || match ahead::next_use(insn, target, general, &guest::read_some) {
-            Use::Part { format, at: 0, .. } if is_as_wide(format) => Some(Whole::Result(format)).into(),
-            Use::Moved { at: 0 } if is_wide && is_as_wide(Format::F64) => {
-                let is_doubtful = wholes::cuts(insn);
-                Verdict { whole: Some(Whole::Result(Format::F64)), is_doubtful }
+        self.as_before(insn, Put::Constant, || {
+            match ahead::next_use(insn, target, general, &guest::read_some) {
+                Use::Part { format, at: 0, .. } if is_as_wide(format) => Some(Whole::Result(format)).into(),
+                Use::Moved { at: 0 } if is_wide && is_as_wide(Format::F64) => {
+                    let is_doubtful = wholes::cuts(insn);
+                    Verdict { whole: Some(Whole::Result(Format::F64)), is_doubtful }
+                }
+                _ => Verdict::default(),
             }
+        })
+    }
+
+    /// Effect of `insn`, which is about to run and whose block tells nothing of it, on doubles in a vector register: it may put them
+    /// together from parts of several.
+    pub(super) fn mixed(&mut self, insn: &Instruction, general: &[u64; 16]) -> Verdict {
+        let (at, bytes) = wholes::part_of_register(insn).unwrap_or((0, 1));
+        let (register, at, bytes) = (insn.op0_register(), at.into(), bytes.into());
+        let target = Target::Inserted { register, at, bytes };
+        self.as_before(insn, Put::Part, || match ahead::next_use(insn, target, general, &guest::read_some) {
+            Use::Part { format: Format::F64, .. } => Some(Whole::Mixed).into(),
             _ => Verdict::default(),
         })
     }
@@ -261,7 +294,7 @@ impl Parts {
     /// no other may be known.
     pub(super) fn shifted(&mut self, insn: &Instruction, general: &[u64; 16]) -> Verdict {
         let target = Target::Inserted { register: insn.op0_register(), at: 4, bytes: 4 };
-        self.as_before(insn, || {
+        self.as_before(insn, Put::Constant, || {
             let is_doubtful = ahead::is_double_alone(insn, target, general, &guest::read_some);
             Verdict { whole: None, is_doubtful }
         })
@@ -269,8 +302,8 @@ impl Parts {
 
     /// The verdict on an instruction that writes to a register. Code mostly uses what it makes as it did before: that is looked up
     /// again now and then.
-    fn as_before(&mut self, insn: &Instruction, look: impl FnOnce() -> Verdict) -> Verdict {
-        let (verdict, times) = self.in_registers.entry(insn.ip()).or_default();
+    fn as_before(&mut self, insn: &Instruction, put: Put, look: impl FnOnce() -> Verdict) -> Verdict {
+        let (verdict, times) = self.in_registers.entry((insn.ip(), put)).or_default();
         *times = times.saturating_add(1);
         if times.is_power_of_two() {
             *verdict = look();
@@ -348,6 +381,18 @@ impl Store<'_> {
         let [first, last] =
             [self.address.wrapping_sub(EXTENDED_END.into()), self.address].map(|at| cell(at, 2));
         first != 0 && if layout.ends_twice { first != last } else { self.seen == Some(Whole::Assembled) }
+    }
+
+    /// Tells whether it puts a part of a number with a shadow into another one, of which the rest stays.
+    fn mixes(self, format: Format, at: u8) -> bool {
+        const DIGITS: u64 = 8;
+        let bytes = wholes::part_in_memory(self.insn).map_or(0, usize::from);
+        let is_own = || cell(self.address, bytes) == u64::from_le_bytes(self.moved);
+        let is_among_digits = || match format {
+            Format::F80 => at < EXTENDED_END || !planes::any(self.address - DIGITS, DIGITS),
+            _ => true,
+        };
+        self.is_moved() && is_among_digits() && !is_own()
     }
 
     fn is_over_active(self, bytes: u8) -> bool {

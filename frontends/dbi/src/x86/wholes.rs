@@ -13,7 +13,7 @@ mod addresses;
 pub(crate) mod ahead;
 mod asked;
 mod ends;
-mod mixed;
+pub(crate) mod mixed;
 
 use addresses::{Address, addresses_of};
 use iced_x86::{Instruction, MemorySize, OpKind, Register};
@@ -47,7 +47,7 @@ pub(crate) enum Whole {
     Assembled,
     /// As `Assembled`, and it has become what it is by instructions on its way.
     Ended,
-    /// Bytes are written in memory that are no part of a float, or of one that is new.
+    /// Bytes are written in memory that are no part of a float, or of one that is new; or those of narrow floats in a register.
     Alone,
     /// The result is digits that are asked about, and no float is made of them.
     Asked,
@@ -96,7 +96,11 @@ pub(crate) fn find(insns: &[Insn]) -> Vec<(u64, Whole)> {
             return used_as(insns, n).filter(|format| format.bytes() == 2 * half).map(Whole::Result);
         }
         if mixed::may_mix(insn) {
-            return used_alone(insns, n).filter(|&format| format == Format::F64).map(|_| Whole::Mixed);
+            return used_alone(insns, n).and_then(|format| match format {
+                Format::F64 => Some(Whole::Mixed),
+                Format::F32 => Some(Whole::Alone),
+                _ => None,
+            });
         }
         let part = Part::of(insn)?;
         if part.is_in_memory {
@@ -159,6 +163,7 @@ pub(crate) fn joins(insn: &Instruction) -> bool {
     let is_wide = |register: Register| register.is_vector_register() || register.size() >= 4;
     let by = match rows::row(insn) {
         Row::General(General::Bits(by)) | Row::Logic(by, _) => by,
+        Row::Ternary(_) => Integral::Or,
         _ => return false,
     };
     matches!(by, Integral::And | Integral::AndNot | Integral::Or)
@@ -311,7 +316,7 @@ fn first_read(insn: &Instruction, row: Row) -> u32 {
 
 /// Tells whether the result is still what is read, moved or changed a little.
 fn follows(insn: &Instruction, row: Row) -> bool {
-    let changes = matches!(row, Row::General(General::Bits(_)) | Row::Logic(..) | Row::Trick(..));
+    let changes = matches!(row, Row::General(General::Bits(_)) | Row::Logic(..) | Row::Ternary(_) | Row::Trick(..));
     changes || moves(insn, row) || rows::inserted(insn).is_some()
 }
 

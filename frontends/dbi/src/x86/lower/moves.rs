@@ -7,9 +7,9 @@ use super::general::may_hold;
 use crate::x86::probe::{Inputs, Probe, SLOT, Shape as Probed};
 use crate::x86::rows;
 use crate::x86::state;
-use crate::x86::table::XMM0;
+use crate::x86::table::{Row, XMM0};
 use shadowgrind_core::format::Format;
-use shadowgrind_core::step::{Capture, Map, NO_SOURCE, Operand, Place, SECOND_SOURCE, Step};
+use shadowgrind_core::step::{Capture, Map, Mixed, NO_SOURCE, Operand, Place, SECOND_SOURCE, Step};
 
 /// A data operand in a probe: byte i of operand n is `1 + 64 n + i`; 0 stands for "no source".
 fn marks(operand: u32) -> [u8; SLOT] {
@@ -107,56 +107,23 @@ fn sources(probe: &mut Probe, build: &mut Build<'_>, probed: &Probed) -> Result<
     Ok(Some((places, map)))
 }
 
-/// A rearrangement of which the doubles that have parts of two lanes are used as such.
+/// A rearrangement of which doubles that have parts of several lanes are used as such.
 pub(super) fn mixed(probe: &mut Probe, build: &mut Build<'_>) -> Result<(), Why> {
-    let probed = probe.prepare(build.insn)?;
+    let Row::Move(_, control) = rows::row(build.insn) else { return Err("no move") };
     build.name_memory();
-    let to = build.place(0)?;
-    let Some((from, map)) = sources(probe, build, &probed)? else { return Err("a move from nothing") };
-    let mut mixed = Vec::new();
-    for (n, lane) in map.chunks_exact(Mix::DOUBLE.into()).enumerate() {
-        let n = n as u16;
-        let Some(Mix { end, other, bytes }) = Mix::of(lane) else { continue };
-        let place = |lane: u8| from[usize::from(lane / SECOND_SOURCE)].plus((lane % SECOND_SOURCE).into());
-        let kept = [0, Mix::DOUBLE].map(|at| Place::State(state::SCRATCH + 2 * Mix::DOUBLE * n + at));
-        let x = Operand { place: kept[0], ..build.before(place(end), Mix::DOUBLE) };
-        build.copy(place(end), kept[0], Mix::DOUBLE);
-        if let Some(other) = other {
-            build.copy(place(other), kept[1], Mix::DOUBLE);
-        }
-        let r = build.after(to.plus(Mix::DOUBLE * n), Mix::DOUBLE);
-        mixed.push(Step::Mixed { x, r, other: other.map(|_| kept[1]), bytes });
+    let mut read = Vec::new();
+    for n in (0..build.operands()).filter(|n| control >> n & 1 == 0) {
+        let is_general = build.is_register(n) && build.insn.op_register(n).is_gpr();
+        let bytes = if is_general { 8 } else { build.width(n) };
+        read.push((build.before(build.place(n)?, bytes), bytes));
     }
-    rearrange(build, from, to, map);
-    mixed.into_iter().for_each(|step| build.step(step));
-    build.finish_vector(written_bytes(build))
-}
-
-/// Lanes of which a double is put together.
-struct Mix {
-    /// The first byte of that with sign and exponent, as in a map.
-    end: u8,
-    /// The first byte of the other one; nothing where there are zeros.
-    other: Option<u8>,
-    /// The bytes of the other one, as a mask.
-    bytes: u8,
-}
-
-impl Mix {
-    /// Bytes of a lane.
-    const DOUBLE: u16 = Format::F64.bytes() as u16;
-
-    /// The lanes that these eight bytes of a map mix, if they do: each has its place in its own lane.
-    fn of(map: &[u8]) -> Option<Mix> {
-        let lane = |at: usize| (map[at] != NO_SOURCE).then(|| map[at].wrapping_sub(at as u8));
-        let is_start = |lane: u8| (lane % SECOND_SOURCE).is_multiple_of(Self::DOUBLE as u8);
-        let end = lane(7).filter(|_| lane(6) == lane(7))?;
-        let bytes = (0..6).filter(|&at| lane(at) != Some(end)).fold(0, |bytes, at| bytes | 1 << at);
-        let mut others = (0..6).map(lane).filter(|&lane| lane != Some(end));
-        let other = others.next()?;
-        let is_one = others.all(|lane| lane == other);
-        (is_one && is_start(end) && other.is_none_or(is_start)).then_some(Mix { end, other, bytes })
-    }
+    let before = std::mem::take(&mut build.out.lowered.steps);
+    moved(probe, build, control)?;
+    let moves = std::mem::replace(&mut build.out.lowered.steps, before);
+    let bytes = written_bytes(build);
+    let r = build.after(build.place(0)?, bytes);
+    build.step(Step::Mixed(Box::new(Mixed { r, bytes, read, moves })));
+    Ok(())
 }
 
 /// The rearrangement as plain copies and clears where these are few and none overwrites what another still reads.

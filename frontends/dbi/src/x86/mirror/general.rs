@@ -17,7 +17,7 @@ use crate::x86::lower;
 use crate::x86::rows;
 use crate::x86::table::{General, Integral};
 use crate::x86::vector::{At as Address, Mem};
-use crate::x86::wholes::{self, Whole, cuts_by_moving};
+use crate::x86::wholes::{self, Whole, cuts_by_moving, mixed};
 use iced_x86::{OpKind, Register};
 
 const RBP: Gpr = 5;
@@ -139,7 +139,9 @@ impl Emitter {
             | Whole::Mixed
             | Whole::Replaced { .. } => None,
         };
-        let sources: Vec<Source> = source.into_iter().collect();
+        let is_put = matches!(whole, Whole::Part { .. } | Whole::End { .. });
+        let put = general_number(insn.op1_register()).filter(|&n| is_put && self.may_carry(n));
+        let sources: Vec<Source> = source.into_iter().chain(put.map(Source::Cell)).collect();
         self.check(at, &sources);
         false
     }
@@ -149,24 +151,35 @@ impl Emitter {
     fn check_overwritten(&mut self, at: At<'_>) -> bool {
         /// Bytes from the first that is written on: sign and exponent are at the end, and never without a shadow.
         const DOUBLE: usize = 8;
-        /// Bytes of the end of a long double, whose digits are before.
-        const END: u8 = 2;
         let insn = &at.insn().decoded;
         if self.mirror().alone.contains(&insn.ip()) {
             return false;
         }
         if wholes::part_of_register(insn).is_some() && insn.op0_register().is_gpr() {
-            let n = general_number(insn.op0_register()).filter(|&n| self.may_carry(n));
-            self.check(at, n.map(Source::Cell).as_slice());
+            let numbers = [insn.op0_register(), insn.op1_register()].into_iter().filter_map(general_number);
+            let cells: Vec<Source> = numbers.filter(|&n| self.may_carry(n)).map(Source::Cell).collect();
+            self.check(at, &cells);
             return false;
         }
-        let Some(bytes) = wholes::part_in_memory(insn) else { return false };
+        if wholes::part_in_memory(insn).is_none() {
+            return false;
+        }
         let Some(mem) = self.mirror_memory(insn) else { return false };
         let mut sources = vec![Source::Memory(mem, DOUBLE)];
-        let moved = general_number(insn.op1_register()).filter(|&n| bytes == END && self.may_carry(n));
+        let moved = general_number(insn.op1_register()).filter(|&n| self.may_carry(n));
         sources.extend(moved.map(Source::Cell));
         self.check(at, &sources);
         !general_number(insn.op1_register()).is_some_and(|n| self.may_carry(n))
+    }
+
+    /// Tells whether the move may put doubles together from parts of several, and neither its block nor the engine has told.
+    pub(super) fn may_mix(&mut self, at: At<'_>) -> bool {
+        let insn = &at.insn().decoded;
+        let derives = self.mirror().settings.policy.derivatives.is_some() && !self.mode.is_off();
+        derives
+            && at.block.whole(insn.ip()).is_none()
+            && !self.mirror().alone.contains(&insn.ip())
+            && (mixed::may_mix(insn) || mixed::may_insert(insn))
     }
 
     fn general_move(&mut self, at: At<'_>) {

@@ -112,6 +112,25 @@ pub(crate) fn moves_halves(insn: &Instruction) -> Option<Halves> {
     }
 }
 
+/// Tells whether `insn`, a rearrangement, may move parts of a double away from each other, whatever an immediate says.
+pub(crate) fn moves_parts(insn: &Instruction) -> bool {
+    use Mnemonic::*;
+    /// Bytes of a double, and halves of it.
+    const DOUBLE: [u8; 2] = [8, 2];
+    let divides = |by: u8| !insn.immediate8().is_multiple_of(by);
+    match insn.mnemonic() {
+        Palignr | Vpalignr | Pslldq | Psrldq | Vpslldq | Vpsrldq => divides(DOUBLE[0]),
+        Valignd => divides(DOUBLE[1]),
+        Pshufb | Vpshufb | Pshufhw | Pshuflw | Vpshufhw | Vpshuflw | Vpermilps | Movshdup | Movsldup
+        | Vmovshdup | Vmovsldup | Unpcklps | Unpckhps | Vunpcklps | Vunpckhps => true,
+        Punpcklbw | Punpcklwd | Punpckldq | Punpckhbw | Punpckhwd | Punpckhdq | Vpunpcklbw | Vpunpcklwd
+        | Vpunpckldq | Vpunpckhbw | Vpunpckhwd | Vpunpckhdq => true,
+        Vpermd | Vpermps | Vpermw | Vpermb | Vpermt2b | Vpermt2w | Vpermt2d | Vpermt2ps | Vpermi2b
+        | Vpermi2w | Vpermi2d | Vpermi2ps => true,
+        _ => false,
+    }
+}
+
 /// The bytes that `insn` inserts into a vector register, if these are less than eight: the first one's number, and how many.
 pub(crate) fn inserted(insn: &Instruction) -> Option<(u8, u8)> {
     use Mnemonic::{Pinsrb, Pinsrd, Pinsrw, Vpinsrb, Vpinsrd, Vpinsrw};

@@ -1,31 +1,41 @@
 //! Moves of vector registers that may put a double together from parts of two: the end of one, digits of another.
 //!
-//! Knows what an immediate says, and moves of the lowest narrow lane. What a register selects is not known, nor are forms in EVEX,
-//! which may have masks.
+//! Knows what an immediate says, and moves of the lowest narrow lane. Where a register selects, or a mask, any part may be moved.
 
 use crate::x86::rows::{self, Halves};
 use crate::x86::table::{Moved, Row};
-use iced_x86::{EncodingKind, Instruction, OpKind};
+use iced_x86::{Instruction, OpKind};
 use shadowgrind_core::format::Format;
 
-/// Tells whether a double of the result may have parts of two lanes, each where it was in its own.
-pub(super) fn may_mix(insn: &Instruction) -> bool {
-    if insn.encoding() == EncodingKind::EVEX {
+/// Tells whether a double of the result may have parts of several lanes.
+pub(crate) fn may_mix(insn: &Instruction) -> bool {
+    let Row::Move(moved, _) = rows::row(insn) else { return false };
+    if insn.op0_kind() != OpKind::Register || !insn.op0_register().is_vector_register() {
         return false;
     }
     let from_register = || (0..insn.op_count()).all(|n| insn.op_kind(n) != OpKind::Memory);
-    match rows::row(insn) {
-        Row::Move(Moved::Blend(Format::F16), _) => splits(insn.immediate8(), 4),
-        Row::Move(Moved::Blend(Format::F32), _) => splits(insn.immediate8(), 2),
+    let element = insn.code().op_code().memory_size().element_size();
+    if insn.has_op_mask() && element < Format::F64.bytes() {
+        return true;
+    }
+    match moved {
+        Moved::Blend(Format::F16) => splits(insn.immediate8(), 4),
+        Moved::Blend(Format::F32) => splits(insn.immediate8(), 2),
+        Moved::Select(Format::F32) | Moved::SelectBytes => true,
         // From memory it is alone.
-        Row::Move(Moved::Lane(Format::F32), _) => from_register(),
-        Row::Move(Moved::Rearranged, _) => match rows::moves_halves(insn) {
+        Moved::Lane(Format::F32) => from_register(),
+        Moved::Rearranged => match rows::moves_halves(insn) {
             Some(Halves::Inserted) => from_register() && inserts(insn.immediate8()),
             Some(Halves::Chosen) => crosses(insn.immediate8()),
-            None => false,
+            None => rows::moves_parts(insn),
         },
         _ => false,
     }
+}
+
+/// Tells whether a part of a double may be inserted into one.
+pub(crate) fn may_insert(insn: &Instruction) -> bool {
+    rows::inserted(insn).is_some()
 }
 
 /// Tells whether the bits of a double, `count` of them, are not all the same.
@@ -40,13 +50,10 @@ fn inserts(immediate: u8) -> bool {
     from & 1 == to & 1 || splits(immediate << 4, 2)
 }
 
-/// Tells whether two halves that are put beside each other are those of different doubles.
+/// Tells whether two halves that are put beside each other are not those of one double, in their order.
 fn crosses(immediate: u8) -> bool {
     let selected = |lane: u8| immediate >> (2 * lane) & 3;
-    [0, 2].into_iter().any(|lane| {
-        let [low, high] = [selected(lane), selected(lane + 1)];
-        low & 1 == 0 && high & 1 == 1 && low / 2 != high / 2
-    })
+    [0, 2].into_iter().any(|lane| selected(lane) & 1 == 1 || selected(lane + 1) != selected(lane) + 1)
 }
 
 #[cfg(test)]
@@ -75,11 +82,15 @@ mod tests {
     fn parts_of_two_doubles_are_mixed() {
         for mixes in [&pblendw(0x03)[..], &pblendw(0xf8), &blendps(0b0001), &blendps(0b1011), &shufps(0x4c)] {
             assert_eq!(found(&[mixes, ADD]), [Whole::Mixed], "{mixes:x?}");
-            assert_eq!(found(&[mixes, MUL_SINGLES]), [], "{mixes:x?}");
+            assert_eq!(found(&[mixes, MUL_SINGLES]), [Whole::Alone], "{mixes:x?}");
         }
         // vpermilps xmm0, xmm0, 0x4c; movss xmm0, xmm1
         assert_eq!(found(&[b"\xc4\xe3\x79\x04\xc0\x4c", ADD]), [Whole::Mixed]);
         assert_eq!(found(&[b"\xf3\x0f\x10\xc1", ADD]), [Whole::Mixed]);
+        // pshufb xmm0, xmm1; palignr xmm0, xmm1, 4; vshufps xmm0{k1}, xmm0, xmm0, 0x4e
+        assert_eq!(found(&[b"\x66\x0f\x38\x00\xc1", ADD]), [Whole::Mixed]);
+        assert_eq!(found(&[b"\x66\x0f\x3a\x0f\xc1\x04", ADD]), [Whole::Mixed]);
+        assert_eq!(found(&[b"\x62\xf1\x7c\x09\xc6\xc0\x4e", ADD]), [Whole::Mixed]);
     }
 
     #[test]
@@ -87,8 +98,8 @@ mod tests {
         for whole in [&pblendw(0xf0)[..], &pblendw(0x0f), &blendps(0b1100), &shufps(0x4e), &shufps(0x44)] {
             assert_eq!(found(&[whole, ADD]), [], "{whole:x?}");
         }
-        // movss xmm0, [rax]; vshufps xmm0{k1}, xmm0, xmm0, 0x4c
+        // movss xmm0, [rax]; palignr xmm0, xmm1, 8
         assert_eq!(found(&[b"\xf3\x0f\x10\x00", ADD]), []);
-        assert_eq!(found(&[b"\x62\xf1\x7c\x09\xc6\xc0\x4c", ADD]), []);
+        assert_eq!(found(&[b"\x66\x0f\x3a\x0f\xc1\x08", ADD]), []);
     }
 }
