@@ -308,7 +308,8 @@ impl State {
                 if frame.calls.read.as_ref().is_some_and(|read| read.is_entered_again(call, frame.pc)) {
                     return Entered::Go;
                 }
-                let site = self.call_site(frame.at, Some(frame.pc), frame.m);
+                let line = self.java_site((frame.at, method.stack), frame.m);
+                let site = line.unwrap_or_else(|| self.call_site(frame.at, Some(frame.pc), frame.m));
                 let parsing = self.begin_java(method.string, site, frame.m);
                 frame.calls.read = parsing.map(|parsing| Read::new(parsing, call, frame.pc));
                 Entered::Go
