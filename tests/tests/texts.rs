@@ -75,6 +75,7 @@ const SPECS: &[Spec] = &[
 const LANGUAGES: &[(&str, &str, &str)] = &[
     ("numbers.c", "gcc", "-O0"),
     ("numbers.c", "gcc", "-O2 -static"),
+    ("mapped.c", "gcc", "-O2"),
     ("signs.c", "gcc", "-O2"),
     ("numbers.cpp", "g++", "-O2 -std=c++17"),
     ("numbers.f90", "gfortran", "-O2"),
