@@ -50,7 +50,7 @@ impl State {
         let characters = self.java.as_mut()?.characters(string, m)?;
         is_number(characters, m).then_some(())?;
         let parse = Parse::of(Parser::returning(Format::F64), characters);
-        let parsing = self.begin_parse(parse, (true, site), m)?;
+        let parsing = self.begin_parse(parse, (true, site.into()), m)?;
         let lists = self.report.listing.is_some();
         self.parsed.as_mut()?.awaits(&parsing, lists);
         Some(parsing)

@@ -56,7 +56,11 @@ pub(super) fn note(thread: &mut Thread, call: &Call, count: u64) {
 
 /// Tells the session, if it wants to know, of the file of `descriptor` that is mapped from `offset` on: `len` bytes at `at`. What
 /// begins with zeros is no text.
-pub(in crate::engine::syscalls) fn note_mapped(thread: &mut Thread, (descriptor, offset): (u64, u64), (at, len): (u64, u64)) {
+pub(in crate::engine::syscalls) fn note_mapped(
+    thread: &mut Thread,
+    (descriptor, offset): (u64, u64),
+    (at, len): (u64, u64),
+) {
     const BEGINNING: usize = 1 << 12;
     if !thread.process.services.reads {
         return;
