@@ -232,6 +232,36 @@ impl Place {
     }
 }
 
+/// Folders of what languages bring with them: headers, and sources of their own libraries.
+const OF_LANGUAGES: [&str; 6] =
+    ["/usr/include/", "/usr/lib/", "/usr/local/go/", "/usr/share/", "/rustc/", "/.cargo/registry/"];
+
+/// Tells whether a source file is the user's: none that comes with a language.
+fn is_users(file: &str) -> bool {
+    !OF_LANGUAGES.iter().any(|folder| match folder.starts_with("/.") {
+        true => file.contains(folder),
+        false => file.starts_with(folder),
+    })
+}
+
+impl Place {
+    /// The part of it that is the user's: the innermost line of a file that does not come with the language, and what that was
+    /// inlined into.
+    pub fn users(&self) -> Option<Place> {
+        let is_line = |file: &Option<String>, line: Option<u32>| {
+            line.is_some() && file.as_deref().is_some_and(is_users)
+        };
+        if is_line(&self.file, self.line) {
+            return Some(self.clone());
+        }
+        let at = self.inlined_by.iter().position(|frame| is_line(&frame.file, frame.line))?;
+        let Frame { function, file, line } = self.inlined_by[at].clone();
+        let inlined_by = self.inlined_by[at + 1..].to_vec();
+        let Place { module, offset, .. } = self.clone();
+        Some(Place { module, offset, function, file, line, column: None, inlined_by })
+    }
+}
+
 impl From<&ScriptLine> for Place {
     fn from(line: &ScriptLine) -> Place {
         let ScriptLine { file, function, line } = line.clone();
@@ -253,6 +283,22 @@ pub struct Frame {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_users_part_is_outside_of_headers() {
+        let frame =
+            |file: &str, line| Frame { function: None, file: Some(file.to_owned()), line: Some(line) };
+        let header = "/usr/include/x86_64-linux-gnu/bits/stdlib-float.h";
+        let mut place =
+            Place { file: Some(header.to_owned()), line: Some(27), offset: Some(1), ..Place::default() };
+        assert_eq!(place.users(), None);
+        place.inlined_by =
+            vec![frame("/rustc/1/library/core/src/str/mod.rs", 3), frame("a.c", 5), frame("b.c", 6)];
+        let users = place.users().unwrap();
+        assert_eq!((users.file.as_deref(), users.line, users.offset), (Some("a.c"), Some(5), Some(1)));
+        assert_eq!(users.inlined_by, [frame("b.c", 6)]);
+        assert_eq!(users.users(), Some(users));
+    }
 
     fn module(path: &str) -> Module {
         Module { path: path.into(), build_id: None }

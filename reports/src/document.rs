@@ -2,12 +2,13 @@
 
 use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
-use shadowgrind_core::findings::{Confirmed, IndexSet, Report, Subject, Topic, Written};
+use shadowgrind_core::findings::{Confirmed, Entry, IndexSet, Report, Subject, Topic, Written};
 use shadowgrind_core::site::{Module, Place, Site, SiteTable};
 
 use crate::fold::{Folded, Reach};
 use crate::rank::{self, Cause};
 use crate::verdict::Verdict;
+use std::borrow::Cow;
 
 /// Whoever knows names of places.
 pub trait Symbols {
@@ -103,6 +104,14 @@ impl<'a> Document<'a> {
             inlined_by: Vec::new(),
         };
         self.places.get(&site).unwrap_or(NOWHERE)
+    }
+
+    /// Line that has a number of a list parsed or printed: the innermost one of the user's, if there is one, or else the place of
+    /// the call.
+    pub fn asker(&self, entry: &Entry) -> Cow<'_, Place> {
+        let sites = std::iter::once(entry.site).chain(entry.callers.iter().copied());
+        let users = sites.map(|site| self.place(site)).find_map(Place::users);
+        users.map_or_else(|| Cow::Borrowed(self.place(entry.site)), Cow::Owned)
     }
 
     /// Callers of a cause when an error was noted there first, from the innermost outwards.
@@ -224,7 +233,8 @@ fn folded(report: &Report, causes: &[Cause]) -> Folded {
 /// Sites in the answers to what was asked: of shares in a budget, and of what a list has.
 fn answered(report: &Report) -> impl Iterator<Item = Site> {
     let shares = report.answers.iter().flat_map(|answers| &answers.budget).map(|share| share.site);
-    let listed = report.listing.iter().flat_map(|listing| &listing.entries).map(|entry| entry.site);
+    let entries = report.listing.iter().flat_map(|listing| &listing.entries);
+    let listed = entries.flat_map(|entry| entry.callers.iter().copied().chain([entry.site]));
     shares.chain(listed)
 }
 

@@ -84,7 +84,7 @@ fn entries<'a>(document: &'a Document<'a>, entries: &'a [findings::Entry]) -> Ve
         text: entry.text.as_deref().map(Cow::from),
         value: Number(entry.value),
         with: entry.with.as_deref().map(Cow::from),
-        site: place(document, entry.site),
+        site: document.asker(entry),
         count: entry.count,
     };
     entries.iter().map(record).collect()

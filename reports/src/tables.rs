@@ -95,7 +95,7 @@ pub(crate) fn listing(document: &Document<'_>, listing: &Listing) -> Table {
     let text = |text: &Option<String>| Cell::text(text.as_deref().unwrap_or_default());
     let rows = listing.entries.iter().map(|entry| {
         let value = Cell::number(float(entry.value.into()), entry.value);
-        let place = whereabouts(document.place(entry.site)).unwrap_or_default();
+        let place = whereabouts(&document.asker(entry)).unwrap_or_default();
         let count = Cell::number(number(entry.count), entry.count as f64);
         vec![Cell::text(&entry.spec), text(&entry.text), value, count, text(&entry.with), Cell::text(place)]
     });

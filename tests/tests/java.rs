@@ -1,5 +1,6 @@
 //! Numbers that Java parses, named by the text they stand in: derivatives against central differences of native runs with another
-//! text there, from the interpreter and from what HotSpot's compilers make, and what is said where a number is not found.
+//! text there, from the interpreter and from what HotSpot's compilers make, the lines that have them parsed, and what is said where
+//! a number is not found.
 
 #![forbid(unsafe_code)]
 
@@ -45,48 +46,77 @@ const MODES: &[Mode] = &[
     ("-XX:+UseSerialGC -Xmn1m -Drounds=20000", "dot", "-v", FEW),
 ];
 
-/// Java virtual machines whose structures differ, if they are installed.
-const VIRTUAL_MACHINES: [&str; 2] =
-    ["/usr/lib/jvm/java-17-openjdk-amd64/bin/java", "/usr/lib/jvm/temurin-25-jdk-amd64/bin/java"];
+/// Those of versions that differ little from others.
+const OLD: &[Mode] = &[
+    ("", "dot", "-v", ALL),
+    ("-Drounds=20000 -XX:-TieredCompilation", "adjoint", "-v", FEW),
+    ("-XX:-UseCompressedOops -Xshare:off", "dot", "--no-avx512", FEW),
+];
+
+/// Options of Java under which lines are told: by the interpreter, by each compiler, and while methods go from one to another.
+const LINES: [&str; 4] = [
+    "-Xint -Drounds=20",
+    "-Drounds=2000",
+    "-Drounds=2000 -XX:-TieredCompilation",
+    "-Drounds=2000 -XX:TieredStopAtLevel=1",
+];
+
+/// Java virtual machines whose structures differ, if they are installed, and the ways in which each is run.
+const VIRTUAL_MACHINES: [(&str, &[Mode]); 4] = [
+    ("/usr/lib/jvm/temurin-11-jdk-amd64/bin/java", OLD),
+    ("/usr/lib/jvm/java-17-openjdk-amd64/bin/java", MODES),
+    ("/usr/lib/jvm/temurin-21-jdk-amd64/bin/java", OLD),
+    ("/usr/lib/jvm/temurin-25-jdk-amd64/bin/java", MODES),
+];
 
 fn main() -> ExitCode {
     let mut trials = Vec::new();
-    for java in VIRTUAL_MACHINES {
-        for &mode in MODES {
+    for (java, modes) in VIRTUAL_MACHINES {
+        for &mode in modes {
             for &spec in mode.3 {
                 let name = format!("{java} {}/{} {}/{}", mode.0, mode.1, mode.2, spec.0);
                 trials.push(Trial::test(name, move || check(java, mode, spec)));
             }
         }
         trials.push(Trial::test(format!("{java}/a list"), move || listed(java)));
+        for options in LINES {
+            trials.push(Trial::test(format!("{java} {options}/lines"), move || lines(java, options)));
+        }
         trials.push(Trial::test(format!("{java}/a zero"), move || zero(java)));
         trials.push(Trial::test(format!("{java}/not found"), move || not_found(java)));
     }
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
 
-/// Folder with the guest's classes, which the oldest of the virtual machines can run; `None` without a compiler.
+/// Folder with the guests' classes, which the oldest of the virtual machines can run; `None` without a compiler.
 fn classes() -> Option<&'static Path> {
     static CLASSES: OnceLock<Option<PathBuf>> = OnceLock::new();
     let compile = || {
         let javac = host::find_program("javac")?;
         let folder = host::fresh_work_dir();
-        let guest = host::tests_dir().join("guests/inputs/numbers.java");
-        let status = Command::new(javac).args(["--release", "17", "-d"]).arg(&folder).arg(guest).status();
+        let guest = |name| host::tests_dir().join("guests/inputs").join(name);
+        let mut compiler = Command::new(javac);
+        compiler.args(["--release", "11", "-Xlint:-options", "-d"]).arg(&folder);
+        let status = compiler.args(["numbers.java", "Lines.java"].map(guest)).status();
         status.is_ok_and(|status| status.success()).then_some(folder)
     };
     CLASSES.get_or_init(compile).as_deref()
 }
 
-/// The guest under a shadow, with options of the tool and of Java; `None` without Java.
+/// The guest with numbers under a shadow, with options of the tool and of Java; `None` without Java.
 fn command(java: &str, shadow: &'static str, tool: &[&str], options: &str) -> Option<Case> {
+    class("Numbers", java, (shadow, tool), options)
+}
+
+/// The guest of this class, likewise.
+fn class(name: &str, java: &str, (shadow, tool): (&'static str, &[&str]), options: &str) -> Option<Case> {
     let (Some(classes), true) = (classes(), Path::new(java).exists()) else {
-        host::skipped("numbers.java", &format!("{java} or javac is not installed"));
+        host::skipped(&format!("{name} of Java"), &format!("{java} or javac is not installed"));
         return None;
     };
     let mut case = Case::new(shadow, tool, Path::new(java));
     case.argv.extend(options.split_whitespace().map(std::ffi::OsString::from));
-    Some(case.arg("-cp").arg(classes).arg("Numbers"))
+    Some(case.arg("-cp").arg(classes).arg(name))
 }
 
 /// Number of the guest's first word in its command.
@@ -147,6 +177,22 @@ fn listed(java: &str) -> Result<(), Failed> {
     expected.extend(["file:in.dat:5:1", "file:in.dat:5:2"]);
     let by = list.iter().all(|entry| entry["with"] == "FloatingDecimal");
     if specs == expected && by { Ok(()) } else { Err(format!("{list:?}").into()) }
+}
+
+/// Each number has the line that its value says.
+fn lines(java: &str, options: &str) -> Result<(), Failed> {
+    let tool: (_, &[&str]) = ("dot", &["--list=inputs"]);
+    let Some(case) = class("Lines", java, tool, options) else { return Ok(()) };
+    let list = case.observe()?.report.document["listing"].as_array().cloned().unwrap_or_default();
+    let is_wrong = |entry: &&serde_json::Value| {
+        let line = entry["site"]["line"].as_f64().map(|line| line + 0.5);
+        line != entry["value"].as_f64() || entry["site"]["file"] != "Lines.java"
+    };
+    match list.iter().find(is_wrong) {
+        Some(wrong) => Err(format!("{wrong}").into()),
+        None if list.len() < 100 => Err(format!("only {} numbers", list.len()).into()),
+        None => Ok(()),
+    }
 }
 
 /// A zero comes from a constant: it is seen where a method of its own returns it, but not in compiled code that has that

@@ -75,6 +75,7 @@ const SPECS: &[Spec] = &[
 const LANGUAGES: &[(&str, &str, &str)] = &[
     ("numbers.c", "gcc", "-O0"),
     ("numbers.c", "gcc", "-O2 -static"),
+    ("mapped.c", "gcc", "-O2"),
     ("signs.c", "gcc", "-O2"),
     ("numbers.cpp", "g++", "-O2 -std=c++17"),
     ("numbers.f90", "gfortran", "-O2"),
@@ -93,6 +94,18 @@ const LANGUAGES: &[(&str, &str, &str)] = &[
     ("numbers.rb", "/usr/bin/ruby", ""),
 ];
 
+/// A guest that asks for numbers, its compiler and options, and its standard input.
+const ASKED: &[(&str, &str, &str, &str)] = &[
+    ("asks.c", "gcc", "-O0", "11.5 12.5\n14.5\n16.5\n"),
+    ("asks.c", "gcc", "-O2", "11.5 12.5\n14.5\n16.5\n"),
+    ("asks.c", "gcc", "-O2 -static", "11.5 12.5\n14.5\n16.5\n"),
+    ("asks.cpp", "g++", "-O0", "12.5 13.5\n15.5 17.5\n"),
+    ("asks.cpp", "g++", "-O2 -static", "12.5 13.5\n15.5 17.5\n"),
+    ("asks.f90", "gfortran", "-O2", "7.5\n  8.5\n10.5\n &given c = 11.5 /\n"),
+    ("asks.rs", "rustc", "-O", "8.5 10.5\n"),
+    ("asks.rs", "rustc", "-C opt-level=0", "8.5 10.5\n"),
+];
+
 fn main() -> ExitCode {
     let mut trials = Vec::new();
     for &(file, command, options) in LANGUAGES {
@@ -104,6 +117,14 @@ fn main() -> ExitCode {
             };
             trials.push(Trial::test(name, check));
         }
+    }
+    for &(file, compiler, options, given) in ASKED {
+        let name = format!("{file}/{compiler} {options}/who asks");
+        let asked = {
+            let name = name.clone();
+            move || who_asks(&name, (file, compiler, options), given)
+        };
+        trials.push(Trial::test(name, asked));
     }
     trials.push(Trial::test("which of two alike", which_of_two_alike));
     trials.push(Trial::test("floats of ruby", floats_of_ruby));
@@ -126,6 +147,30 @@ fn main() -> ExitCode {
 
 fn guest(file: &str) -> PathBuf {
     host::tests_dir().join("guests/inputs").join(file)
+}
+
+/// Each number of standard input is listed with the line that its value says, and with a SPEC of its own.
+fn who_asks(
+    name: &str,
+    (file, compiler, options): (&str, &str, &str),
+    given: &'static str,
+) -> Result<(), Failed> {
+    let recipe = Recipe::new(compiler, &format!("{options} -g"), &guest(file), "");
+    let Some(exe) = built(name, &recipe)? else { return Ok(()) };
+    let mut case = Case::new("dot", &["--list=inputs"], &exe);
+    case.stdin = given.as_bytes().to_vec();
+    let list = case.observe()?.report.document["listing"].as_array().cloned().unwrap_or_default();
+    let is_given =
+        |entry: &&serde_json::Value| entry["spec"].as_str().is_some_and(|s| s.starts_with("stdin:"));
+    let is_there = |entry: &serde_json::Value| {
+        let line = entry["site"]["line"].as_f64().map(|line| line + 0.5);
+        line == entry["value"].as_f64()
+            && entry["site"]["file"].as_str().is_some_and(|path| path.ends_with(file))
+    };
+    let asked: Vec<_> = list.iter().filter(is_given).collect();
+    let numbers = given.matches(".5").count();
+    let is_right = asked.len() == numbers && asked.iter().all(|entry| is_there(entry));
+    if is_right { Ok(()) } else { Err(format!("{list:?}").into()) }
 }
 
 /// The guest's command under `input`; `None` without its compiler or interpreter.

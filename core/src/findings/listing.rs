@@ -27,6 +27,8 @@ pub struct Entry {
     pub with: Option<String>,
     /// The place of the call.
     pub site: Site,
+    /// Callers of that place, from the innermost outwards, if a line of the user's is to be looked for among them.
+    pub callers: Vec<Site>,
     /// Number of times in a row that just this happened.
     pub count: u64,
 }

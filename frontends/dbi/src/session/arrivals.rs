@@ -291,9 +291,8 @@ impl State {
         let of = |state: &State, pc| state.file_at(pc).map(|file| file.canonical.clone());
         let is_literal =
             parser.reads_literals && !frame.calls.is_data() && of(self, frame.at) == of(self, frame.pc);
-        let site = self.call_site(frame.at, Some(frame.pc), frame.m);
-        let site = self.script_site(site, frame.m);
-        let parsing = self.begin_parsing(parser, (!is_literal, site), frame.m);
+        let asker = self.asker(frame.at, frame.pc, frame.m);
+        let parsing = self.begin_parsing(parser, (!is_literal, asker), frame.m);
         let watched = frame.watch(Then::Parsed(parsing.map(Box::new), name));
         if parser.estimates { frame.finds_digits(watched) } else { watched }
     }
@@ -308,7 +307,8 @@ impl State {
                 if frame.calls.read.as_ref().is_some_and(|read| read.is_entered_again(call, frame.pc)) {
                     return Entered::Go;
                 }
-                let site = self.call_site(frame.at, Some(frame.pc), frame.m);
+                let line = self.java_site((frame.at, method.stack), frame.m);
+                let site = line.unwrap_or_else(|| self.call_site(frame.at, Some(frame.pc), frame.m));
                 let parsing = self.begin_java(method.string, site, frame.m);
                 frame.calls.read = parsing.map(|parsing| Read::new(parsing, call, frame.pc));
                 Entered::Go

@@ -50,10 +50,18 @@ impl State {
         let characters = self.java.as_mut()?.characters(string, m)?;
         is_number(characters, m).then_some(())?;
         let parse = Parse::of(Parser::returning(Format::F64), characters);
-        let parsing = self.begin_parse(parse, (true, site), m)?;
+        let parsing = self.begin_parse(parse, (true, site.into()), m)?;
         let lists = self.report.listing.is_some();
         self.parsed.as_mut()?.awaits(&parsing, lists);
         Some(parsing)
+    }
+
+    /// The user's line that has a text read by the method of Java that is entered now, which returns to `at` and leaves this
+    /// stack pointer: where numbers are listed, or text may be the program's own.
+    pub(super) fn java_site(&mut self, (at, stack): (u64, u64), m: &dyn Machine) -> Option<Site> {
+        let is_of_use = self.report.listing.is_some() || !self.own_texts.is_empty();
+        let line = self.java.as_ref().filter(|_| is_of_use)?.line(at, stack, m)?;
+        Some(self.report.sites.script(line))
     }
 
     /// A word on the numbers of which no float was seen though they were read.

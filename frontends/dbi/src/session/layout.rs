@@ -5,9 +5,10 @@
 use super::magic_numbers;
 use crate::x86::rounding::Rounding;
 use object::LittleEndian as LE;
-use object::elf::{FileHeader64, PF_X, PT_DYNAMIC, PT_INTERP, PT_LOAD, PT_TLS, ProgramHeader64};
+use object::elf::{FileHeader64, PF_W, PF_X, PT_DYNAMIC, PT_INTERP, PT_LOAD, PT_TLS, ProgramHeader64};
 use object::read::elf::{FileHeader, ProgramHeader};
 use std::fs::File;
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
@@ -18,6 +19,7 @@ struct Segment {
     address: u64,
     size: u64,
     executable: bool,
+    writable: bool,
 }
 
 /// Layout of a file in memory, from its program headers.
@@ -56,6 +58,7 @@ impl Layout {
                 address: program.p_vaddr(LE),
                 size: program.p_filesz(LE),
                 executable: program.p_flags(LE).0 & PF_X.0 != 0,
+                writable: program.p_flags(LE).0 & PF_W.0 != 0,
             }),
             PT_DYNAMIC => self.dynamic = Some(program.p_vaddr(LE)),
             PT_INTERP => self.has_interpreter = true,
@@ -99,6 +102,12 @@ impl Layout {
         let segment = found.max_by_key(|s| s.executable)?;
         let address = floor(segment.address).wrapping_add(file_offset - floor(segment.offset));
         Some(start.wrapping_sub(address))
+    }
+
+    /// Link-time addresses of what cannot be written.
+    pub(super) fn constants(&self) -> impl Iterator<Item = Range<u64>> {
+        let constant = self.segments.iter().filter(|segment| !segment.writable);
+        constant.map(|segment| segment.address..segment.address.saturating_add(segment.size))
     }
 
     /// Bytes from the start of the program's thread-local block to the thread pointer.

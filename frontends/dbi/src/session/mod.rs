@@ -6,6 +6,7 @@
 
 mod answers;
 mod arrivals;
+mod askers;
 mod boxes;
 mod by_value;
 mod call_sites;

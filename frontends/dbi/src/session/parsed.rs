@@ -1,6 +1,7 @@
 //! Numbers that the program parses: which of them an `--input` names, by order, by value or by the text they stand in, and
 //! their seeds.
 
+use super::askers::Asker;
 use super::integers::Integers;
 use super::observer::Observer;
 use super::outputs;
@@ -47,7 +48,7 @@ pub(crate) struct Parsing {
     origin: Origin,
     /// The number where it comes from has a minus sign, which the program reads apart.
     is_negated: bool,
-    site: Site,
+    asker: Asker,
     /// The text is one that the program has made of a float with a derivative.
     is_own: bool,
 }
@@ -303,31 +304,33 @@ impl State {
         }
     }
 
-    /// The call of `parser`, at `site`, that `m` is about to begin; nothing if the text is no number. `is_data`: it is not
+    /// The call of `parser`, for `asker`, that `m` is about to begin; nothing if the text is no number. `is_data`: it is not
     /// a literal of a script.
     pub(super) fn begin_parsing(
         &mut self,
         parser: Parser,
-        (is_data, site): (bool, Site),
+        (is_data, asker): (bool, Asker),
         m: &dyn Machine,
     ) -> Option<Parsing> {
         let parse = parser.call(m).ok()?;
-        self.begin_parse(parse, (is_data, site), m)
+        self.begin_parse(parse, (is_data, asker), m)
     }
 
     /// Begins the parsing of a text that is known.
     pub(super) fn begin_parse(
         &mut self,
         parse: Parse,
-        (is_data, site): (bool, Site),
+        (is_data, asker): (bool, Asker),
         m: &dyn Machine,
     ) -> Option<Parsing> {
         let (address, text, value) = number_at(m, parse.text, parse.length, parse.character)?;
         let (mut origin, mut order, mut is_negated) = (Origin::Unknown, 0, false);
         if let Some(parsed) = &mut self.parsed {
-            origin = match is_data {
-                true => parsed.texts.origin(m, address, &text, value),
-                false => parsed.texts.literal(value),
+            origin = match (is_data, self.constants.iter().any(|range| range.contains(&address))) {
+                (false, _) => parsed.texts.literal(value),
+                // What stands in the program was read from nowhere.
+                (true, true) => Origin::Unknown,
+                (true, false) => parsed.texts.origin(m, address, &text, value),
             };
             if let Origin::Known(place) = origin {
                 is_negated = parsed.texts.is_negated(place, &text);
@@ -337,7 +340,7 @@ impl State {
         }
         let text = String::from_utf8_lossy(&text).into_owned();
         let is_own = is_data && self.own_texts.has(&text);
-        Some(Parsing { parse, order, text, value, origin, is_negated, site, is_own })
+        Some(Parsing { parse, order, text, value, origin, is_negated, asker, is_own })
     }
 
     /// A call that parses has returned: seeds the number, if an input names it.
@@ -351,7 +354,7 @@ impl State {
         let Some(float) = parsing.parse.float(m, parsing.value) else { return };
         let is_named = |parsed: &ParsedInputs| parsed.naming(parsing).next().is_some();
         if parsing.is_own && !self.parsed.as_ref().is_some_and(is_named) {
-            self.lose_own(parsing.site, function);
+            self.lose_own(parsing.asker.site, function);
         }
         let Some(parsed) = &mut self.parsed else { return };
         parsed.unmade.remove(&parsing.order);
@@ -359,7 +362,8 @@ impl State {
             let spec = parsed.spec(parsing);
             let (text, value) = parsing.number();
             let with = Some(demangle(&self.names[function].0));
-            listing.push(Entry { spec, text: Some(text), value, with, site: parsing.site, count: 1 });
+            let Asker { site, callers } = parsing.asker.clone();
+            listing.push(Entry { spec, text: Some(text), value, with, site, callers, count: 1 });
         }
         let named: Vec<_> = parsed.naming(parsing).collect();
         if let (Origin::Known(place), false) = (&parsing.origin, named.is_empty()) {

@@ -95,7 +95,7 @@ impl State {
             let written = || texts.place(index).map(|at| texts.text(at).into_owned());
             let (text, value) = (output.printed().or_else(written), output.value.to_f64());
             let with = label.or_else(|| texts.label(texts.place(index)?));
-            listing.push(Entry { spec, text, value, with, site: output.site, count: 1 });
+            listing.push(Entry { spec, text, value, with, site: output.site, callers: Vec::new(), count: 1 });
         }
     }
 

@@ -144,17 +144,19 @@ impl State {
         }
         let site = self.system_call(pc, m);
         let mut stack = self.native_stack(pc, most.max(1) + OF_LIBRARIES, false, m);
-        let is_library = |site: &Site| {
-            let address = self.report.sites.address(*site);
-            address.and_then(|pc| self.file_at(pc)).is_some_and(|file| file.is_of_language())
-        };
-        let own = stack.iter().position(|site| !is_library(site)).unwrap_or(0);
+        let own = stack.iter().position(|&site| !self.is_library(site)).unwrap_or(0);
         stack.drain(..own);
         // A call by a function that keeps no frame is the first of the stack as well.
-        let is_library = is_library(&site) || stack.first() == Some(&site);
+        let is_library = self.is_library(site) || stack.first() == Some(&site);
         let site = if is_library && !stack.is_empty() { stack.remove(0) } else { site };
         stack.truncate(most);
         (site, stack)
+    }
+
+    /// Tells whether a site is in a library that belongs to a language.
+    pub(super) fn is_library(&self, site: Site) -> bool {
+        let address = self.report.sites.address(site);
+        address.and_then(|pc| self.file_at(pc)).is_some_and(|file| file.is_of_language())
     }
 
     /// Makes the float at `address`, which leaves at `place`, part of the output of that place; nothing if there is none with

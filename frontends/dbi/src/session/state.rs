@@ -74,6 +74,8 @@ pub(crate) struct State {
     pub(super) files: HashMap<PathBuf, Arc<ModuleFile>>,
     /// Ranges of code, each with its module.
     code: Vec<(Range<u64>, Arc<ModuleFile>)>,
+    /// Memory of files with code that cannot be written.
+    pub(super) constants: Vec<Range<u64>>,
     /// Functions by their addresses in this process.
     pub(super) hooked: HashMap<u64, Hooked>,
     /// Functions that SPECs name, and the numbers of their jobs.
@@ -167,6 +169,7 @@ impl State {
             printed,
             files: HashMap::new(),
             code: Vec::new(),
+            constants: Vec::new(),
             hooked: HashMap::new(),
             named: HashMap::new(),
             assigned: HashMap::new(),

@@ -1,9 +1,9 @@
-//! Texts that the program has read or written: told to a session that looks for their numbers.
+//! Texts that the program has read, mapped or written: told to a session that looks for their numbers.
 
 use super::call::Call;
 use super::writes;
 use crate::engine::thread::Thread;
-use crate::engine::{descriptors, stand_by};
+use crate::engine::{descriptors, guest, stand_by};
 
 /// Pieces of guest memory: address and length.
 type Pieces = Vec<(u64, u64)>;
@@ -52,6 +52,30 @@ pub(super) fn note(thread: &mut Thread, call: &Call, count: u64) {
     let here = || descriptors::offset(call.args[0]).map(|here| here.saturating_sub(count));
     let offset = offset.or_else(here).map(|offset| offset as usize);
     thread.client().read(thread, Some(&*path).filter(|_| !is_stdin), offset, &pieces);
+}
+
+/// Tells the session, if it wants to know, of the file of `descriptor` that is mapped from `offset` on: `len` bytes at `at`. What
+/// begins with zeros is no text.
+pub(in crate::engine::syscalls) fn note_mapped(
+    thread: &mut Thread,
+    (descriptor, offset): (u64, u64),
+    (at, len): (u64, u64),
+) {
+    const BEGINNING: usize = 1 << 12;
+    if !thread.process.services.reads {
+        return;
+    }
+    let path = path_of(descriptor as i32);
+    let is_file = |found: &std::fs::Metadata| found.is_file() && found.len() > offset;
+    let found = std::fs::metadata(format!("/proc/self/fd/{descriptor}")).ok().filter(is_file);
+    let Some(found) = found.filter(|_| path.starts_with('/')) else { return };
+    let length = len.min(found.len() - offset);
+    let mut beginning = [0; BEGINNING];
+    let known = guest::read_some(at, &mut beginning[..length.min(BEGINNING as u64) as usize]);
+    if known > 0 && !beginning[..known].contains(&0) {
+        let path = Some(&*path).filter(|_| descriptor as i32 != libc::STDIN_FILENO);
+        thread.client().read(thread, path, Some(offset as usize), &[(at, length)]);
+    }
 }
 
 /// Tells the session, if it wants to know, of the pieces, address and length, that a successful call has written.

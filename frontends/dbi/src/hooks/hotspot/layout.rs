@@ -1,4 +1,4 @@
-//! Offsets of the fields that are read of HotSpot's structures, as its tables have them: those of OpenJDK 17 to 25.
+//! Offsets of the fields that are read of HotSpot's structures, as its tables have them: those of OpenJDK 11 to 25.
 
 use super::tables::Tables;
 
@@ -61,6 +61,57 @@ pub(super) struct Layout {
     pub(super) klasses: Narrow,
     /// Offset of the class in an object.
     pub(super) object_klass: u64,
+    /// What tells of lines; nothing where the tables lack a part of it.
+    pub(super) lines: Option<Lines>,
+    /// What tells where compiled code is in its methods, likewise.
+    pub(super) scopes: Option<Scopes>,
+}
+
+/// Offsets that tell the lines of a method, and who it is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lines {
+    /// Size of a method's constant part: its bytecode follows, and then its table of lines.
+    pub(super) constant_size: u64,
+    /// Words of it in all.
+    pub(super) words: u64,
+    pub(super) flags: u64,
+    pub(super) code_size: u64,
+    /// Field of a class that has its pool.
+    pub(super) klass_pool: u64,
+    pub(super) source_file: SourceFile,
+    /// Address of the version.
+    pub(super) version: u64,
+}
+
+/// Structure that has the index of the source file's name, and its offset there.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum SourceFile {
+    Pool(u64),
+    Klass(u64),
+}
+
+/// Offsets that tell where compiled code is in its methods.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scopes {
+    /// Words of a frame.
+    pub(super) frame_size: u64,
+    pub(super) code: Part,
+    /// Table of places, and its end.
+    pub(super) places: [Part; 2],
+    pub(super) scopes: Part,
+    /// Table of methods that are named there.
+    pub(super) methods: Part,
+    /// Size of a place, and the offsets in it of the code's and the scope's.
+    pub(super) place_size: u64,
+    pub(super) place_code: u64,
+    pub(super) place_scope: u64,
+}
+
+/// Part of a compiled method: what a field of it points to, or its own beginning, and so many bytes on as another field says.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Part {
+    pub(super) base: Option<u64>,
+    pub(super) offset: Option<u64>,
 }
 
 impl Layout {
@@ -82,7 +133,7 @@ impl Layout {
             low_bound: field("CodeCache", "_low_bound")?,
             high_bound: field("CodeCache", "_high_bound")?,
             heaps: field("CodeCache", "_heaps")?,
-            list_length: field("GrowableArrayBase", "_len")?,
+            list_length: tables.any(&[("GrowableArrayBase", "_len"), ("GenericGrowableArray", "_len")])?,
             list_data: field("GrowableArray<int>", "_data")?,
             heap_memory: field("CodeHeap", "_memory")?,
             heap_segments: field("CodeHeap", "_segmap")?,
@@ -103,8 +154,60 @@ impl Layout {
             objects: narrow(tables, "CompressedOops", "_narrow_oop.")?,
             klasses: narrow(tables, "CompressedKlassPointers", "_narrow_klass.")?,
             object_klass: field("oopDesc", "_metadata._klass")?,
+            lines: lines(tables).ok(),
+            scopes: scopes(tables).ok(),
         })
     }
+}
+
+fn lines(tables: &Tables) -> Result<Lines, String> {
+    const INDEX: &str = "_source_file_name_index";
+    let in_pool = tables.field("ConstantPool", INDEX).map(SourceFile::Pool);
+    Ok(Lines {
+        constant_size: tables.size("ConstMethod")?,
+        words: tables.field("ConstMethod", "_constMethod_size")?,
+        flags: tables.any(&[("ConstMethod", "_flags"), ("ConstMethod", "_flags._flags")])?,
+        code_size: tables.field("ConstMethod", "_code_size")?,
+        klass_pool: tables.field("InstanceKlass", "_constants")?,
+        source_file: in_pool.or_else(|_| tables.field("InstanceKlass", INDEX).map(SourceFile::Klass))?,
+        version: tables.field("Abstract_VM_Version", "_vm_major_version")?,
+    })
+}
+
+/// Newer versions keep places and scopes apart from the method, and the methods that are named there with what changes.
+fn scopes(tables: &Tables) -> Result<Scopes, String> {
+    let own = |owner, name| tables.field(owner, name);
+    let pointed = |owner, name| Ok::<_, String>(Part { base: Some(own(owner, name)?), offset: None });
+    let inside = |owner, name| Ok::<_, String>(Part { base: None, offset: Some(own(owner, name)?) });
+    let places = own("nmethod", "_scopes_pcs_offset")?;
+    let (places, scopes) = match own("nmethod", "_immutable_data") {
+        Ok(data) => {
+            let part = |offset| Part { base: Some(data), offset: Some(offset) };
+            let scopes = part(own("nmethod", "_scopes_data_offset")?);
+            ([part(places), scopes], scopes)
+        }
+        Err(_) => {
+            let end = inside("nmethod", "_dependencies_offset")?;
+            (
+                [Part { base: None, offset: Some(places) }, end],
+                pointed("CompiledMethod", "_scopes_data_begin")?,
+            )
+        }
+    };
+    let methods = match own("CodeBlob", "_mutable_data") {
+        Ok(data) => Part { base: Some(data), offset: Some(own("CodeBlob", "_relocation_size")?) },
+        Err(_) => inside("nmethod", "_metadata_offset")?,
+    };
+    Ok(Scopes {
+        frame_size: own("CodeBlob", "_frame_size")?,
+        code: pointed("CodeBlob", "_code_begin").or_else(|_| inside("CodeBlob", "_code_offset"))?,
+        places,
+        scopes,
+        methods,
+        place_size: tables.size("PcDesc")?,
+        place_code: own("PcDesc", "_pc_offset")?,
+        place_scope: own("PcDesc", "_scope_decode_offset")?,
+    })
 }
 
 fn verified_entry(tables: &Tables) -> Result<VerifiedEntry, String> {
@@ -115,8 +218,11 @@ fn verified_entry(tables: &Tables) -> Result<VerifiedEntry, String> {
     Ok(VerifiedEntry::Offset { code, entry: tables.field("nmethod", "_verified_entry_offset")? })
 }
 
-/// Base and shift of `owner`, whose fields had a prefix once.
+/// Base and shift of `owner`, whose fields had a prefix once, and another owner before that.
 fn narrow(tables: &Tables, owner: &str, prefix: &str) -> Result<Narrow, String> {
-    let field = |name: &str| tables.any(&[(owner, name), (owner, &format!("{prefix}{name}"))]);
+    let field = |name: &str| {
+        let old = format!("{prefix}{name}");
+        tables.any(&[(owner, name), (owner, &old), ("Universe", &old)])
+    };
     Ok(Narrow { base: field("_base")?, shift: field("_shift")? })
 }

@@ -43,9 +43,14 @@ impl Memory<'_> {
         String::from_utf8(text).ok()
     }
 
+    /// So many bytes at `address`.
+    pub(super) fn piece(self, address: u64, length: usize) -> Option<Vec<u8>> {
+        let mut bytes = vec![0; length];
+        (self.0)(address, &mut bytes).then_some(bytes)
+    }
+
     /// Tells whether these bytes are at `address`.
     pub(super) fn is(self, address: u64, bytes: &[u8]) -> bool {
-        let mut there = vec![0; bytes.len()];
-        (self.0)(address, &mut there) && there == bytes
+        self.piece(address, bytes.len()).is_some_and(|there| there == bytes)
     }
 }

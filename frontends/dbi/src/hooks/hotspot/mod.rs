@@ -3,11 +3,15 @@
 //!
 //! Such code has no symbols. The virtual machine's own tables tell the fields of its structures, which are read, never
 //! written. The text is known where [`Entry`]'s methods that read it are entered, the float where the method that makes it
-//! returns. Both are too large to be put into their callers. Knows nothing of which text a user means.
+//! returns. Both are too large to be put into their callers. Frames lead to the line that asked for it. Knows nothing of
+//! which text a user means.
 
 mod code;
+mod compressed;
+mod frames;
 mod layout;
 mod memory;
+mod methods;
 mod strings;
 mod tables;
 
@@ -19,6 +23,7 @@ use super::machine::Machine;
 use hashbrown::HashMap;
 use layout::Layout;
 use shadowgrind_core::format::Format;
+use shadowgrind_core::site::ScriptLine;
 use tables::Tables;
 
 /// Part that a method has in turning text into a float.
@@ -65,7 +70,9 @@ pub(crate) const PARSER: &str = "FloatingDecimal";
 const UNREADABLE: &str =
     "under these options Java's strings, which have the texts, are kept in a way that is not known";
 
-/// Register of the first argument of a compiled method, and of the caller's stack pointer where the interpreter is entered.
+/// Register of the frame, of the first argument of a compiled method, and of the caller's stack pointer where the interpreter is
+/// entered.
+const FRAME: usize = 5;
 const FIRST_ARGUMENT: usize = 6;
 const SENDER: usize = 13;
 /// Bytes by which an adapter may have moved the arguments of a method with so few.
@@ -145,6 +152,15 @@ impl Hotspot {
         let sender = m.general(SENDER);
         let stack = if sender.wrapping_sub(top) <= MOVED { sender } else { top.wrapping_add(8) };
         Some(Entered { role, stack, string })
+    }
+
+    /// The user's line that had a method called which is entered now, returns to `at` and leaves this stack pointer.
+    pub(crate) fn line(&self, at: u64, stack: u64, m: &dyn Machine) -> Option<ScriptLine> {
+        let read = |address: u64, into: &mut [u8]| m.read(address, into).is_ok();
+        let (layout, memory) = (self.known()?, Memory(&read));
+        let methods = methods::Methods { layout, lines: layout.lines?, memory };
+        let frames = frames::Frames { code: code::Code { layout, memory }, methods };
+        frames.line(frames::Caller { pc: at, stack, frame: m.general(FRAME) })
     }
 
     /// The characters of the string at `address`.

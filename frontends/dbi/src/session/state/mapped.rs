@@ -24,6 +24,9 @@ impl State {
         self.forget(range.start, range.end);
         self.report.sites.map(range.clone(), module, bias);
         self.code.push((range, file.clone()));
+        let loaded = |at: Range<u64>| at.start.wrapping_add(bias)..at.end.wrapping_add(bias);
+        let constants = file.layout.constants().filter(|at| !at.is_empty()).map(loaded);
+        self.constants.extend(constants);
         if let Some(runtime) = file.python {
             self.python = Python::of(&file.canonical, runtime.wrapping_add(bias));
         }
@@ -236,6 +239,7 @@ impl State {
                 *loaded = None;
             }
         }
+        self.constants.retain(stays);
         self.unrun.retain(|(range, _)| stays(range));
         self.hooked.retain(|&address, _| outside(address));
         self.later.retain(|&(address, _)| outside(address));

@@ -4,6 +4,7 @@ use super::{changed, code_may_change};
 use crate::engine::layout::{ENGINE_END, GUEST_END, page_ceil};
 use crate::engine::space::{Purpose, Region, Space};
 use crate::engine::syscalls::call::{Answer, Call, fail, pass};
+use crate::engine::syscalls::reads;
 use crate::engine::thread::Thread;
 use crate::engine::{arena, end, shared_planes, sys};
 
@@ -90,6 +91,9 @@ pub(in crate::engine::syscalls) fn mmap(thread: &mut Thread, call: &Call) -> Ans
 fn tell(thread: &mut Thread, request: &Mmap, region: Region, (at, len): (u64, u64)) {
     if region.file && region.executable() {
         thread.mapped_file(request.fd, request.offset, at, at + len);
+    }
+    if region.file && !region.executable() {
+        reads::note_mapped(thread, (request.fd, request.offset), (at, len));
     }
     if region.shared {
         let descriptor = region.file.then_some(request.fd);
