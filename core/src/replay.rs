@@ -10,6 +10,7 @@ use crate::site::Site;
 use crate::step::{Lowered, Map, Operand, Place, Predicate, Step};
 
 mod bitwise;
+mod ends;
 mod mixed;
 mod parts;
 

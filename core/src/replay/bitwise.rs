@@ -4,7 +4,7 @@
 
 use super::Run;
 use crate::format::Format;
-use crate::shadow::{Cells, Location, Rule};
+use crate::shadow::{Cells, Rule};
 use crate::step::{Bitwise, NO_SOURCE, Operand, SECOND_SOURCE};
 use crate::tricks;
 use crate::turned;
@@ -167,18 +167,6 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         }
     }
 
-    /// Number of those of `bytes` bytes that are part of a float, if there is no more of one in them.
-    fn part_of(&mut self, x: [Operand; 2], bytes: u16) -> Option<u16> {
-        const LEAST: u16 = Format::F32.bytes() as u16;
-        let carries = self.carried(x, bytes.into());
-        let end = 8 - (carries[0] | carries[1]).leading_zeros() as u16;
-        let joins = x[0] != x[1] && carries.iter().all(|&carries| carries != 0);
-        if bytes < LEAST {
-            return Some(bytes);
-        }
-        ((1..LEAST).contains(&end) && !joins).then_some(end)
-    }
-
     /// Tells whether a mask lets whole bytes of a lane through: what is kept beside these goes with them, be it a float's or
     /// what two of them have become.
     fn selects_bytes(&mut self, by: Bitwise, x: [Operand; 2], lane: Format) -> bool {
@@ -201,80 +189,6 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
     /// A bit for each of up to eight bytes of the operands that something is kept beside.
     pub(super) fn carried(&mut self, x: [Operand; 2], bytes: usize) -> [u8; 2] {
         x.map(|operand| self.cells.carries(self.location(operand.place), bytes))
-    }
-
-    /// A part of a float, in a register of one or two bytes or at its end in memory: kept, or its end with another sign
-    /// or exponent.
-    fn part(&mut self, by: Bitwise, x: [Operand; 2], r: Operand, bytes: usize) {
-        let to = self.location(r.place);
-        for operand in x {
-            let from = self.location(operand.place);
-            if self.cells.carries(from, bytes) == 0 {
-                continue;
-            }
-            if self.changes_end(by, operand, r, bytes) {
-                return;
-            }
-            if self.is_any(operand, bytes) && self.has_digits(r, bytes) {
-                self.outcome.lost = true;
-                return self.cells.leave_trace(from, to, bytes);
-            }
-        }
-        self.cells.clear(to, bytes);
-    }
-
-    /// Tells whether the `bytes` bytes of `r`, a part of a float or its end, have any of its digits.
-    fn has_digits(&mut self, r: Operand, bytes: usize) -> bool {
-        /// Bits of sign and exponent of the widest float.
-        const UPPER: usize = 12;
-        let ends = self.ends_float(self.location(r.place), bytes);
-        let digits = if ends { (8 * bytes).saturating_sub(UPPER) } else { 8 * bytes };
-        let at = usize::from(r.value);
-        let bits =
-            self.record[at..at + bytes].iter().rev().fold(0_u64, |bits, &byte| bits << 8 | u64::from(byte));
-        bits & ((1 << digits) - 1) != 0
-    }
-
-    /// Tells whether the `bytes` bytes of the operand, the upper end of a float, are the same in the result but for
-    /// sign and exponent: what is kept beside them is changed alike then. What is no end but within a float moves along
-    /// with it in a sum.
-    fn changes_end(&mut self, by: Bitwise, x: Operand, r: Operand, bytes: usize) -> bool {
-        let bits = |operand: Operand| {
-            let at = usize::from(operand.value);
-            self.record[at..at + bytes].iter().rev().fold(0, |bits, &byte| bits << 8 | u32::from(byte))
-        };
-        let (before, after) = (bits(x), bits(r));
-        let (from, to) = (self.location(x.place), self.location(r.place));
-        let sums = matches!(by, Bitwise::Sum | Bitwise::Difference);
-        if sums && from == to && self.ends_extended(from, bytes, before) {
-            let [old, new] = [before, after].map(|end| (end & 0x7fff) as i32);
-            self.change_extended(to, ((before ^ after) >> 15 != 0, new - old));
-            return true;
-        }
-        let change = match before ^ after {
-            0 => {
-                self.cells.copy(from, to, bytes);
-                return true;
-            }
-            change if change == 1 << (8 * bytes - 1) => Some((true, 0)),
-            _ if sums && !self.ends_float(from, bytes) => Some((false, 0)),
-            _ if sums => tricks::exponent_change(bytes, before, after),
-            _ => None,
-        };
-        if let Some(change) = change {
-            self.cells.change_end(from, to, bytes, change);
-        }
-        change.is_some()
-    }
-
-    /// Tells whether a float that `bytes` bytes at `location` are a part of, in memory or a register, ends with them.
-    fn ends_float(&mut self, location: Location, bytes: usize) -> bool {
-        const ALIGNMENT: u64 = Format::F32.bytes() as u64;
-        let end = location.plus(bytes as u64);
-        match end {
-            Location::Memory(end) => end.is_multiple_of(ALIGNMENT),
-            Location::State(_) => self.cells.carries(end, Format::F64.bytes() - bytes) == 0,
-        }
     }
 
     /// Moves each byte of the result from the operand it comes from, if each is one operand's alone and so is the
