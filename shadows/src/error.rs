@@ -210,7 +210,7 @@ impl Rule for ErrorShadow {
             }
             () => self.by_reals(lane),
         };
-        let error = self.causes.saw(lane, error, self.rounding);
+        let error = self.causes.saw(lane, error, (self.rounding, self.sums));
         (error.to_bits() != 0).then_some(error)
     }
 

@@ -4,6 +4,7 @@ use shadowgrind_core::arith::Host;
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
 use shadowgrind_core::shadow::Lane;
+use shadowgrind_core::step::Sums;
 
 /// The arithmetic that residuals of `lane` are computed in: what a narrowing takes away is a number of the wider
 /// format.
@@ -33,10 +34,11 @@ fn is_moderate(x: f64, bound: u64) -> bool {
 }
 
 /// The operand that a sum rounds to an integer: the other is a number so large, and so often used for just that, that
-/// the sum is meant as a rounding (1.5·2^(p−1) or 2^(p−1) for a format of p bits, and a much smaller operand).
+/// the sum is meant as a rounding (1.5·2^(p−1) or 2^(p−1) for a format of p bits, and a much smaller operand). A number
+/// that was computed may be as large by chance: `sums` says where the code around a sum tells that it is no more than that.
 #[inline(always)]
-pub(crate) fn rounds_to_integer<V>(lane: &Lane<'_, V>) -> Option<usize> {
-    if !matches!(lane.op, Op::Add | Op::Sub) || lane.from == Format::F80 {
+pub(crate) fn rounds_to_integer<V>(lane: &Lane<'_, V>, sums: Sums) -> Option<usize> {
+    if !matches!(lane.op, Op::Add | Op::Sub) || lane.from == Format::F80 || sums == Sums::Plain {
         return None;
     }
     let unit = 2f64.powi(lane.from.precision() as i32 - 1);

@@ -16,7 +16,7 @@ use shadowgrind_core::rounding::Rounding;
 pub use shadowgrind_core::shadow::Settings;
 use shadowgrind_core::shadow::{Lane, Observed, Rule};
 use shadowgrind_core::site::Site;
-use shadowgrind_core::step::{Predicate, ToInteger};
+use shadowgrind_core::step::{Predicate, Sums, ToInteger};
 use shadowgrind_core::text::Notation;
 
 use crate::diagnosis::blame::Portable;
@@ -198,6 +198,10 @@ impl Rule for MpfrShadow {
 
     fn to_integer(&mut self, site: Site, how: ToInteger, x: Observed<'_, Value>) {
         self.execution.converted(site, how, x);
+    }
+
+    fn expect_sums(&mut self, sums: Sums) {
+        self.execution.sums = sums;
     }
 
     fn mismatch(&mut self, site: Site) {

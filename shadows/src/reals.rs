@@ -5,7 +5,7 @@
 //! are kept.
 
 pub(crate) mod bigfloat;
-mod consulted;
+pub(crate) mod consulted;
 pub mod convert;
 pub(crate) mod decisions;
 mod derivation;

@@ -29,6 +29,7 @@ const STATUS: i32 = 42;
 /// Guests that print in all notations, and how they are built.
 const PRINTED: &[(&str, &[&str])] = &[
     ("printf.c", &["gcc -O0", "gcc -O2 -D_FORTIFY_SOURCE=2", "clang -O2"]),
+    ("quotients.c", &["gcc -O0", "gcc -O2", "clang -O2"]),
     ("iostream.cpp", &["g++ -O0", "g++ -O2", "clang++ -O2"]),
     ("to_chars.cpp", &["g++ -std=c++17 -O2"]),
     ("formats.rs", &["rustc -O"]),

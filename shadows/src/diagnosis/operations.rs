@@ -4,7 +4,7 @@ use shadowgrind_core::findings::{FindingKind, IndexSet, Shares, Spread, Witness}
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::{MAX_OPERANDS, Op};
 use shadowgrind_core::site::Site;
-use shadowgrind_core::step::{Predicate, ToInteger};
+use shadowgrind_core::step::{Predicate, Sums, ToInteger};
 
 use super::expression::Expression;
 use super::ranges::Ranges;
@@ -194,6 +194,8 @@ pub(crate) struct Operation {
     pub(crate) what: What,
     /// Format of operands and result.
     pub(crate) formats: (Format, Format),
+    /// Purpose of a sum.
+    pub(crate) sums: Sums,
     next: Id,
     /// Executions, those without shadows included.
     pub(crate) count: u64,
@@ -243,6 +245,7 @@ impl Operation {
             site,
             what,
             formats,
+            sums: Sums::Unknown,
             next,
             count: 0,
             operands: Default::default(),

@@ -10,7 +10,6 @@ use shadowgrind_core::arith::Host;
 use shadowgrind_core::findings::{Finding, FindingKind, Gap, Spread, Unjudged};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::{MAX_OPERANDS, Op};
-use shadowgrind_core::rounding::Rounding;
 use shadowgrind_core::shadow::{Lane, Observed, Settings, Watch};
 use shadowgrind_core::site::Site;
 
@@ -21,6 +20,7 @@ use super::{ErrorShadow, FRACTION, LOST};
 use crate::diagnosis::number::Attributed;
 use crate::diagnosis::operations::What;
 use crate::diagnosis::special;
+use crate::reals::consulted::Context;
 use crate::reals::execution::RealExecution;
 use crate::reals::measure;
 use crate::reals::real::Real;
@@ -80,8 +80,8 @@ impl Causes {
         }
     }
 
-    /// An execution that is seen, whose result has this error; the error under which that is known again.
-    pub(super) fn saw(&mut self, lane: &Lane<'_, f64>, error: f64, rounding: [Rounding; 2]) -> f64 {
+    /// An execution in this context that is seen, whose result has this error; the error under which that is known again.
+    pub(super) fn saw(&mut self, lane: &Lane<'_, f64>, error: f64, context: Context) -> f64 {
         let looked_at = self.looked_at.entry(lane.site).or_default();
         let most = if self.looks < PLENTY { MOST } else { FEW };
         if *looked_at >= most {
@@ -113,7 +113,7 @@ impl Causes {
         let shadows: [Option<&Real>; MAX_OPERANDS] = std::array::from_fn(|i| reals[i].as_ref());
         let Lane { site, op, from, to, x, r, .. } = *lane;
         let lane = Lane { site, op, from, to, x, r, shadows: &shadows[..x.len()] };
-        let Some(real) = self.execution.consult(&lane, rounding, is_traced) else {
+        let Some(real) = self.execution.consult(&lane, context, is_traced) else {
             // The float is its own real, if it is known what it was made of.
             return if is_traced { 0.0 } else { error };
         };

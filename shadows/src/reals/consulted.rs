@@ -5,6 +5,7 @@ use shadowgrind_core::format::Format;
 use shadowgrind_core::rounding::Rounding;
 use shadowgrind_core::shadow::{Lane, Observed};
 use shadowgrind_core::site::Site;
+use shadowgrind_core::step::Sums;
 
 use super::execution::RealExecution;
 use super::real::Real;
@@ -13,16 +14,14 @@ use crate::diagnosis::operations::What;
 use crate::diagnosis::scale::Scale;
 use crate::exact;
 
+/// Rounding modes of x87's instructions and of all others, and the purpose of a sum.
+pub(crate) type Context = ([Rounding; 2], Sums);
+
 impl RealExecution {
     /// Looks at an execution. The real of its result, if that is another than the float. Where operands are not `traced`, what is
     /// known already of the formula that is computed stays as it is.
-    pub(crate) fn consult(
-        &mut self,
-        lane: &Lane<'_, Real>,
-        rounding: [Rounding; 2],
-        traced: bool,
-    ) -> Option<Real> {
-        self.rounding = rounding;
+    pub(crate) fn consult(&mut self, lane: &Lane<'_, Real>, context: Context, traced: bool) -> Option<Real> {
+        (self.rounding, self.sums) = context;
         if traced {
             return self.execute(lane);
         }

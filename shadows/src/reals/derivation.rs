@@ -11,6 +11,7 @@ use hashbrown::HashMap;
 use rug::Float;
 use shadowgrind_core::ops::{MAX_OPERANDS, Op};
 use shadowgrind_core::shadow::Lane;
+use shadowgrind_core::step::Sums;
 
 use super::convert;
 use super::error_bound::covers;
@@ -130,7 +131,7 @@ pub(super) enum Reach {
 impl Derivation {
     /// Derivation of an operation's result in so many steps at most, as far back as told; nothing if it is not known so far.
     pub(super) fn of(
-        (history, operations): (&History, &Operations),
+        (history, operations, sums): (&History, &Operations, Sums),
         lane: &Lane<'_, Real>,
         most: usize,
         reach: Reach,
@@ -138,27 +139,32 @@ impl Derivation {
         let root = Step::of(lane);
         let steps = Steps::find(history, &root, most);
         let is_enough = steps.is_all || reach == Reach::End;
-        is_enough.then(|| Derivation::new(operations, (&root, lane.op), &steps)).flatten()
+        is_enough.then(|| Derivation::new(operations, (&root, lane.op, sums), &steps)).flatten()
     }
 
-    fn new(operations: &Operations, (root, op): (&Step, Op), steps: &Steps) -> Option<Derivation> {
+    fn new(
+        operations: &Operations,
+        (root, op, sums): (&Step, Op, Sums),
+        steps: &Steps,
+    ) -> Option<Derivation> {
         let count = steps.found.len();
         let (nodes, given) = (Vec::with_capacity(count + 1), Vec::new());
         let mut derivation = Derivation { nodes, given, places: HashMap::new() };
         for (_, step) in steps.found.iter().rev() {
-            let What::Op(op) = operations[step.operation].what else { return None };
-            derivation.push(steps, step, op)?;
+            let operation = &operations[step.operation];
+            let What::Op(op) = operation.what else { return None };
+            derivation.push(steps, step, (op, operation.sums))?;
         }
-        derivation.push(steps, root, op)?;
+        derivation.push(steps, root, (op, sums))?;
         Some(derivation)
     }
 
-    fn push(&mut self, steps: &Steps, step: &Step, op: Op) -> Option<()> {
+    fn push(&mut self, steps: &Steps, step: &Step, (op, sums): (Op, Sums)) -> Option<()> {
         let mut operands = [Operand::Given { place: 0 }; MAX_OPERANDS];
         for (operand, &source) in operands.iter_mut().zip(step.operands()) {
             *operand = self.operand(steps, source)?;
         }
-        let rounds = step.with_lane(op, rounds_to_integer);
+        let rounds = step.with_lane(op, |lane| rounds_to_integer(lane, sums));
         self.nodes.push(Node { op, arity: step.operands().len(), operands, rounds });
         Some(())
     }

@@ -12,6 +12,7 @@ use shadowgrind_core::ops::Op;
 use shadowgrind_core::reals::Reals;
 use shadowgrind_core::rounding::Rounding;
 use shadowgrind_core::shadow::Lane;
+use shadowgrind_core::step::Sums;
 
 use super::bigfloat::ALONE;
 use super::mpfr::Mpfr;
@@ -67,15 +68,15 @@ impl ErrorBound {
         ErrorBound::Exact { last: exponent + significand.trailing_zeros() as i32 }
     }
 
-    /// Of the real result of an operation.
+    /// Of the real result of an operation, a sum with this purpose if it is one.
     #[inline(always)]
     pub(crate) fn of_result(
-        lane: &Lane<'_, Real>,
+        (lane, sums): (&Lane<'_, Real>, Sums),
         reals: &Mpfr,
         Reckoned { value, is_rounded, floats }: Reckoned<'_>,
     ) -> ErrorBound {
         let precision = reals.precision;
-        if let Some(index) = rounds_to_integer(lane) {
+        if let Some(index) = rounds_to_integer(lane, sums) {
             return ErrorBound::of_integer(lane.shadows[index], reals);
         }
         if lane.op == Op::Sub && Source::of(lane, 0).is_same(&Source::of(lane, 1)) {

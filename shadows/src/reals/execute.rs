@@ -39,6 +39,7 @@ impl RealExecution {
         let mut linear = Linear::new(lane);
         let operation = &mut self.diagnosis.operations[id];
         operation.count += 1;
+        operation.sums = self.sums;
         for (range, &x) in operation.operands.iter_mut().zip(&linear.x[..lane.x.len()]) {
             range.add(x);
         }
@@ -84,7 +85,7 @@ impl RealExecution {
         let mut error_bound = match known {
             Some(error_bound) => error_bound,
             None => ErrorBound::of_result(
-                lane,
+                (lane, self.sums),
                 &self.arithmetic.mpfr,
                 Reckoned { value: &value, is_rounded, floats },
             ),
@@ -128,13 +129,13 @@ impl RealExecution {
             return false;
         }
         self.arithmetic.mpfr.rounded.set(false);
-        self.long_result(lane, exact::rounds_to_integer(lane));
+        self.long_result(lane, exact::rounds_to_integer(lane, self.sums));
         !self.arithmetic.mpfr.rounded.get()
     }
 
     /// The real result of an operation.
     pub(crate) fn real_of(&mut self, lane: &Lane<'_, Real>) -> RealNumber {
-        let rounds = exact::rounds_to_integer(lane);
+        let rounds = exact::rounds_to_integer(lane, self.sums);
         if rounds.is_none()
             && let Some(value) = self.arithmetic.short_result(lane)
         {

@@ -7,6 +7,7 @@ use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::MAX_OPERANDS;
 use shadowgrind_core::rounding::Rounding;
 use shadowgrind_core::shadow::Settings;
+use shadowgrind_core::step::Sums;
 
 use super::number::{Arithmetic, RealNumber};
 use super::real::Real;
@@ -21,6 +22,8 @@ pub(crate) struct RealExecution {
     pub(crate) scratch: [RealNumber; MAX_OPERANDS],
     /// Rounding modes of x87's instructions and of all others.
     pub(crate) rounding: [Rounding; 2],
+    /// Purpose of the sums that are executed now.
+    pub(crate) sums: Sums,
     /// Who made errors, which it follows.
     pub(crate) diagnosis: Diagnosis<Real>,
     pub(super) settling: Settling,
@@ -49,6 +52,7 @@ impl RealExecution {
             scratch: std::array::from_fn(|_| arithmetic.place()),
             arithmetic,
             rounding: [Rounding::NearestEven; 2],
+            sums: Sums::Unknown,
             settling: Settling::default(),
             ignores_decisions: false,
         }

@@ -6,6 +6,7 @@
 
 use shadowgrind_core::ops::Op;
 use shadowgrind_core::shadow::Lane;
+use shadowgrind_core::step::Sums;
 use shadowgrind_core::tricks::may_round_to_fractions;
 
 use super::execution::RealExecution;
@@ -35,11 +36,13 @@ impl RealExecution {
         let is_it = |&index: &usize| {
             operands[index].serial == 0 && magnitude(operands[index].bits) == magnitude(magic)
         };
-        step.turned(sum).is_some() && op.addends().iter().any(is_it) && !is_known(&step, op)
+        step.turned(sum).is_some()
+            && op.addends().iter().any(is_it)
+            && !is_known(&step, op, self.diagnosis.operations[step.operation].sums)
     }
 }
 
 /// Tells whether the sum was known to round when it was made: its real is an integer's then.
-fn is_known(step: &Step, op: Op) -> bool {
-    step.with_lane(op, exact::rounds_to_integer).is_some()
+fn is_known(step: &Step, op: Op, sums: Sums) -> bool {
+    step.with_lane(op, |lane| exact::rounds_to_integer(lane, sums)).is_some()
 }

@@ -92,7 +92,7 @@ impl RealExecution {
     fn derivation(&mut self, lane: &Lane<'_, Real>, reach: Reach) -> Option<Derivation> {
         let allowed = FUEL + u64::from(self.diagnosis.history.count()) / OPERATIONS_PER_STEP;
         let most = allowed.saturating_sub(self.settling.spent).min(MOST_STEPS as u64) as usize;
-        let known = (&self.diagnosis.history, &self.diagnosis.operations);
+        let known = (&self.diagnosis.history, &self.diagnosis.operations, self.sums);
         let derivation = (most > 0).then(|| Derivation::of(known, lane, most, reach)).flatten();
         let steps = derivation.as_ref().map_or(most / 8, Derivation::len);
         self.settling.spent += steps as u64;
@@ -141,7 +141,7 @@ impl RealExecution {
     }
 
     fn is_identically_zero(&mut self, lane: &Lane<'_, Real>) -> bool {
-        let known = (&self.diagnosis.history, &self.diagnosis.operations);
+        let known = (&self.diagnosis.history, &self.diagnosis.operations, self.sums);
         let end = Derivation::of(known, lane, LAST_STEPS, Reach::End);
         let Some(end) = end else { return false };
         let shape = end.shape();

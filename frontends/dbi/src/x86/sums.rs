@@ -45,7 +45,9 @@ pub(super) fn find_sums(
         let adds = adds_floats(sum);
         if adds && is_taken_off(sum, values.clone(), &mut decoded) {
             sums.push((pc, Sums::TakenOff));
-        } else if (rounds && adds || adds_on_stack(sum)) && is_plain(insns, n, start, |pc| decoded.at(pc)) {
+        } else if adds && !rounds
+            || (adds || adds_on_stack(sum)) && is_plain(insns, n, start, |pc| decoded.at(pc))
+        {
             sums.push((pc, Sums::Plain));
         }
         values.step(sum);

@@ -136,7 +136,10 @@ impl MpfrShadow {
         }
         let value = RealNumber::Short(value);
         let reckoned = Reckoned { value: &value, is_rounded, floats: floats as f64 };
-        fused.with_lane(|lane| ErrorBound::of_result(lane, &self.execution.arithmetic.mpfr, reckoned))
+        let execution = &self.execution;
+        fused.with_lane(|lane| {
+            ErrorBound::of_result((lane, execution.sums), &execution.arithmetic.mpfr, reckoned)
+        })
     }
 }
 
