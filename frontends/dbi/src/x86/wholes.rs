@@ -316,7 +316,8 @@ fn first_read(insn: &Instruction, row: Row) -> u32 {
 
 /// Tells whether the result is still what is read, moved or changed a little.
 fn follows(insn: &Instruction, row: Row) -> bool {
-    let changes = matches!(row, Row::General(General::Bits(_)) | Row::Logic(..) | Row::Ternary(_) | Row::Trick(..));
+    let changes =
+        matches!(row, Row::General(General::Bits(_)) | Row::Logic(..) | Row::Ternary(_) | Row::Trick(..));
     changes || moves(insn, row) || rows::inserted(insn).is_some()
 }
 

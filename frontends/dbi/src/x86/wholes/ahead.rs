@@ -73,6 +73,8 @@ struct Walk<'a> {
     moved: Option<Use>,
     /// Something has been put to it that is no constant.
     is_joined: bool,
+    /// It may be an argument of a function that takes any.
+    may_be_passed: bool,
 }
 
 /// Bytes that an instruction writes.
@@ -84,6 +86,11 @@ pub(crate) enum Target {
         address: u64,
         /// Number of bytes.
         bytes: u64,
+    },
+    /// The first byte of a vector register, which is a part of whatever that has.
+    Lane {
+        /// The register.
+        register: Register,
     },
     /// Bytes of a register, the others of which stay.
     Inserted {
@@ -123,13 +130,18 @@ fn walked(insn: &Instruction, target: Target, general: &[u64; 16], read: Read<'_
             values.store(address, bytes, value);
             (Where::Memory(address), 0, bytes, bytes, Some(address))
         }
+        Target::Lane { register } => {
+            (Where::Register(register.full_register()), 0, 1, register.size() as u64, None)
+        }
         Target::Inserted { register, at, bytes } => {
             (Where::Register(register.full_register()), at, bytes, register.size() as u64, None)
         }
     };
     let info = InstructionInfoFactory::new();
     let (writer, moved, is_joined) = (insn.ip(), None, false);
-    let mut walk = Walk { read, info, left: MOST, writer, address, bytes, moved, is_joined };
+    // What is left of narrow floats in registers is no argument.
+    let may_be_passed = !matches!(target, Target::Lane { .. });
+    let mut walk = Walk { read, info, left: MOST, writer, address, bytes, moved, is_joined, may_be_passed };
     let written = ((1 << bytes) - 1) << AROUND;
     let is_origin = address.is_some();
     let held = vec![Held { place, offset, bytes: size, is_origin, written }];
@@ -229,6 +241,7 @@ impl Walk<'_> {
         }
         // Functions of other files are gone to by a jump through a table.
         if (is_call(insn) || insn.flow_control() == FlowControl::IndirectBranch)
+            && self.may_be_passed
             && way.values.passes_floats()
             && let Some(held) = way.argument()
         {
