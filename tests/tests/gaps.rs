@@ -262,6 +262,71 @@ fn doubles_of_parts_of_two_are_counted() {
     }
 }
 
+/// Numbers of gaps in functions of a guest.
+fn counted(seen: &Observed, function: &str) -> u64 {
+    let gaps = seen.report.document["coverage"]["gaps"].as_array().cloned().unwrap_or_default();
+    let here = gaps.iter().filter(|gap| gap["site"]["function"] == function);
+    here.filter_map(|gap| gap["count"].as_u64()).sum()
+}
+
+/// Four of each of four kinds, or of eight with masks, that have digits of another number, and four that have parts from elsewhere;
+/// reals and errors are not known either where the double is used at once.
+#[test]
+fn doubles_of_parts_are_counted_wherever_they_are_used() {
+    const MASKED: &str = "-O2 -g -DMASKED -mavx512f -mavx512vl -mavx512bw -mavx512dq";
+    for (flags, need, kinds) in
+        [("-O2 -g -msse4.1", "sse4_1", 4), ("-O2 -g -mavx2", "avx2", 4), (MASKED, "avx512vl", 8)]
+    {
+        for options in [&[][..], &["--no-avx512"]] {
+            for shadow in ["dot", "adjoint", "error", "mpfr"] {
+                let Some(seen) = observe(shadow, "mixed_anywhere.c", flags, need, options) else { return };
+                let [lost, elsewhere] = ["lost", "elsewhere"].map(|function| counted(&seen, function));
+                if !matches!(shadow, "dot" | "adjoint") {
+                    assert!(lost + elsewhere >= 8, "{shadow} {flags} {options:?}: {lost} {elsewhere}");
+                    continue;
+                }
+                assert_eq!([lost, elsewhere], [4 * kinds, 4], "{shadow} {flags} {options:?}");
+                assert_eq!(counted(&seen, "rounded"), 0, "{shadow} {flags} {options:?}");
+                if shadow == "dot" {
+                    let dots = seen.report.outputs.iter().map(|output| output.dot);
+                    let told = [(2.2, 2 * kinds as usize), (0.0, 4 * kinds as usize)];
+                    let told: Vec<_> =
+                        told.into_iter().flat_map(|(dot, times)| vec![Some(dot); times]).collect();
+                    assert_eq!(dots.take(told.len()).collect::<Vec<_>>(), told, "{flags} {options:?}");
+                }
+            }
+        }
+    }
+}
+
+/// Bytes of two numbers with a derivative, put over a constant and over another number, and none that become one number again.
+#[test]
+fn parts_of_numbers_put_over_others_are_counted() {
+    let close = |a: Option<f64>, b: f64| a.is_some_and(|a| (a - b).abs() < 1e-12);
+    for flags in ["-O0 -g -fno-strict-aliasing", "-O2 -g -fno-strict-aliasing"] {
+        for options in [&[][..], &["--no-avx512"]] {
+            for shadow in ["dot", "adjoint"] {
+                let Some(seen) = observe(shadow, "put_over.c", flags, "sse2", options) else { return };
+                let puts = [("put_uint8_t", 4), ("put_uint16_t", 2), ("put_uint32_t", 4), ("here", 1)];
+                if shadow == "adjoint" {
+                    let others = ["twice", "here"].map(|function| counted(&seen, function));
+                    let all: u64 = puts.iter().map(|(function, _)| counted(&seen, function)).sum();
+                    assert!(all + others[0] >= 11, "{flags} {options:?}: {all} {others:?}");
+                    continue;
+                }
+                for (function, times) in puts {
+                    let count = counted(&seen, function);
+                    assert!(count >= times, "{flags} {options:?} {function}: {count}");
+                }
+                assert_eq!(counted(&seen, "fresh"), 0, "{flags} {options:?}");
+                let dots: Vec<Option<f64>> = seen.report.outputs.iter().map(|output| output.dot).collect();
+                assert!(close(dots[2], 6.6) && close(dots[3], 6.6), "{flags} {options:?}: {dots:?}");
+                assert_eq!(dots[4], Some(0.0), "{flags} {options:?}");
+            }
+        }
+    }
+}
+
 /// Two of three halves come without the other one.
 #[test]
 fn upper_halves_loaded_alone_are_counted() {

@@ -59,6 +59,11 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
                 lanes.retain(|&lane| lane != end);
                 self.joined(end, &lanes, &origins, r)?
             }
+            // Parts that have been moved away before may be where they were.
+            None if !is_in_place(&origins) => {
+                self.outcome.mixed = true;
+                return None;
+            }
             None => None,
         };
         self.outcome.mixed |= shadow.is_none();
@@ -81,9 +86,13 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         if is_put && others.len() == 1 && kept & END != 0 && (0..DOUBLE).filter(put).all(is_bare) {
             return None;
         }
-        let is_rounded = !is_put && (before == after || tricks::differ_in_digits(Format::F64, before, after));
-        let shadow = if is_rounded { self.get(Format::F64, end.x) } else { None };
-        Some(shadow.filter(|_| kept & END != 0))
+        let shadow = if is_put || kept & END == 0 { None } else { self.get(Format::F64, end.x) };
+        Some(shadow.and_then(|shadow| match before == after {
+            true => Some(shadow),
+            false if !tricks::differ_in_digits(Format::F64, before, after) => None,
+            // Another real, where that matters.
+            false => self.shadow.displace(&shadow, Format::F64, false, 0),
+        }))
     }
 
     /// A bit for each byte of the lane that something is kept beside.
@@ -130,9 +139,13 @@ fn is_one_number(origins: &Origins) -> bool {
         && numbers.fold(0, |seen, byte| seen | 1_u8 << byte.number) == u8::MAX
 }
 
+/// Tells whether all bytes are where they were in their lanes.
+fn is_in_place(origins: &Origins) -> bool {
+    origins.iter().enumerate().all(|(n, byte)| byte.is_none_or(|byte| byte.number == n))
+}
+
 /// The lane whose sign and exponent the double has, if all bytes are where they were in their lanes.
 fn end_of(origins: &Origins) -> Option<Lane> {
-    let in_place = origins.iter().enumerate().all(|(n, byte)| byte.is_none_or(|byte| byte.number == n));
     let [before, last] = [origins[6]?.lane, origins[7]?.lane];
-    (in_place && before == last).then_some(last)
+    (is_in_place(origins) && before == last).then_some(last)
 }

@@ -198,7 +198,7 @@ impl Parts {
     /// Effect of a store of a part of a float of which the `ahead` bytes, as a mask, are written before it is used.
     fn part(&mut self, store: Store<'_>, format: Format, [at, bytes]: [u8; 2], ahead: u16) -> Verdict {
         let (seen, layout) = (store.seen, self.layout);
-        if store.is_own(format, at, self.layout) {
+        if store.is_own(format, at, self.layout) || store.is_there() {
             return seen.into();
         }
         let is_moved = store.is_moved();
@@ -206,12 +206,9 @@ impl Parts {
         let known = written.bytes | written.writing;
         let is_active = planes::any(written.start, format.bytes() as u64);
         if known | ahead != written.all() && store.mixes(format, at) {
-            // Digits of another number say nothing where there is no end that has a shadow, and little where there is one.
-            let end = written.start + format.bytes() as u64 - 2;
-            let has_end = usize::from(at + bytes) == format.bytes() || planes::any(end, 2);
+            // What is put elsewhere afterwards may make it whole.
             written.is_moved = true;
-            let whole = (!has_end).then_some(Whole::Replaced { format, at });
-            return Verdict { whole, is_doubtful: true };
+            return Verdict { whole: None, is_doubtful: true };
         }
         let is_mixed = match store.is_of_another(format, at, layout) {
             Some(is_other) if layout.ends_twice => is_other && ahead & 1 == 0,
@@ -281,9 +278,7 @@ impl Parts {
     /// Effect of `insn`, which is about to run and whose block tells nothing of it, on doubles in a vector register: it may put them
     /// together from parts of several.
     pub(super) fn mixed(&mut self, insn: &Instruction, general: &[u64; 16]) -> Verdict {
-        let (at, bytes) = wholes::part_of_register(insn).unwrap_or((0, 1));
-        let (register, at, bytes) = (insn.op0_register(), at.into(), bytes.into());
-        let target = Target::Inserted { register, at, bytes };
+        let target = Target::Lane { register: insn.op0_register() };
         self.as_before(insn, Put::Part, || match ahead::next_use(insn, target, general, &guest::read_some) {
             Use::Part { format: Format::F64, .. } => Some(Whole::Mixed).into(),
             _ => Verdict::default(),
@@ -386,13 +381,17 @@ impl Store<'_> {
     /// Tells whether it puts a part of a number with a shadow into another one, of which the rest stays.
     fn mixes(self, format: Format, at: u8) -> bool {
         const DIGITS: u64 = 8;
-        let bytes = wholes::part_in_memory(self.insn).map_or(0, usize::from);
-        let is_own = || cell(self.address, bytes) == u64::from_le_bytes(self.moved);
         let is_among_digits = || match format {
             Format::F80 => at < EXTENDED_END || !planes::any(self.address - DIGITS, DIGITS),
             _ => true,
         };
-        self.is_moved() && is_among_digits() && !is_own()
+        self.is_moved() && is_among_digits()
+    }
+
+    /// Tells whether it puts down what has the shadow that is there.
+    fn is_there(self) -> bool {
+        let bytes = wholes::part_in_memory(self.insn).map_or(0, usize::from);
+        self.is_moved() && cell(self.address, bytes) == u64::from_le_bytes(self.moved)
     }
 
     fn is_over_active(self, bytes: u8) -> bool {

@@ -6,7 +6,7 @@
 use super::{first_read, follows, format_of, moves, takes_integer};
 use crate::x86::access::is_write;
 use crate::x86::rows;
-use crate::x86::table::{General, Row};
+use crate::x86::table::{General, Integral, Row};
 use iced_x86::{
     Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, MemorySize, OpKind, Register,
 };
@@ -73,6 +73,8 @@ struct Walk<'a> {
     moved: Option<Use>,
     /// Something has been put to it that is no constant.
     is_joined: bool,
+    /// It may be an argument of a function that takes any.
+    may_be_passed: bool,
 }
 
 /// Bytes that an instruction writes.
@@ -84,6 +86,11 @@ pub(crate) enum Target {
         address: u64,
         /// Number of bytes.
         bytes: u64,
+    },
+    /// The first byte of a vector register, which is a part of whatever that has.
+    Lane {
+        /// The register.
+        register: Register,
     },
     /// Bytes of a register, the others of which stay.
     Inserted {
@@ -123,13 +130,18 @@ fn walked(insn: &Instruction, target: Target, general: &[u64; 16], read: Read<'_
             values.store(address, bytes, value);
             (Where::Memory(address), 0, bytes, bytes, Some(address))
         }
+        Target::Lane { register } => {
+            (Where::Register(register.full_register()), 0, 1, register.size() as u64, None)
+        }
         Target::Inserted { register, at, bytes } => {
             (Where::Register(register.full_register()), at, bytes, register.size() as u64, None)
         }
     };
     let info = InstructionInfoFactory::new();
     let (writer, moved, is_joined) = (insn.ip(), None, false);
-    let mut walk = Walk { read, info, left: MOST, writer, address, bytes, moved, is_joined };
+    // What is left of narrow floats in registers is no argument.
+    let may_be_passed = !matches!(target, Target::Lane { .. });
+    let mut walk = Walk { read, info, left: MOST, writer, address, bytes, moved, is_joined, may_be_passed };
     let written = ((1 << bytes) - 1) << AROUND;
     let is_origin = address.is_some();
     let held = vec![Held { place, offset, bytes: size, is_origin, written }];
@@ -229,6 +241,7 @@ impl Walk<'_> {
         }
         // Functions of other files are gone to by a jump through a table.
         if (is_call(insn) || insn.flow_control() == FlowControl::IndirectBranch)
+            && self.may_be_passed
             && way.values.passes_floats()
             && let Some(held) = way.argument()
         {
@@ -248,7 +261,8 @@ impl Walk<'_> {
             let constant = |n| !matches!(insn.op_kind(n), OpKind::Register | OpKind::Memory);
             self.is_joined |= follows && !moves && (1..insn.op_count()).any(|n| !constant(n));
         }
-        self.write(way, insn, used.filter(|held| follows && !self.is_inserted_over(held, insn)));
+        let goes_on = used.filter(|held| follows && !self.is_inserted_over(held, insn));
+        self.write(way, insn, goes_on.map(|held| self.made_wide(held, insn, row)));
         None
     }
 
@@ -282,6 +296,37 @@ impl Walk<'_> {
         })
     }
 
+    /// Bytes that hold the part once an instruction of wide registers has moved halves, or put another one to what it reads.
+    fn made_wide(&self, held: Held, insn: &Instruction, row: Row) -> Held {
+        const WIDE: u64 = 8;
+        const HALF: u64 = WIDE / 2;
+        let Row::General(General::Bits(by)) = row else { return held };
+        if insn.op0_kind() != OpKind::Register || !insn.op0_register().is_gpr64() {
+            return held;
+        }
+        let is_by_half = insn.op1_kind() == OpKind::Immediate8 && u64::from(insn.immediate8()) == 8 * HALF;
+        let fits = held.offset + self.bytes <= HALF;
+        match by {
+            Integral::ShiftLeft if is_by_half && fits => {
+                Held { offset: held.offset + HALF, bytes: WIDE, ..held }
+            }
+            Integral::ShiftRight if is_by_half && held.offset >= HALF => {
+                Held { offset: held.offset - HALF, bytes: HALF, ..held }
+            }
+            Integral::Or | Integral::Add => Held { bytes: WIDE, ..held },
+            _ => held,
+        }
+    }
+
+    /// Tells whether eight bytes at `start` are where the part would be at the place in a double that it has where it is written.
+    fn is_double_of_part(&self, start: u64, size: u64, part: u64) -> bool {
+        const DOUBLE: u64 = 8;
+        let at = |address: u64| address % DOUBLE;
+        size == DOUBLE
+            && start.is_multiple_of(DOUBLE)
+            && self.address.is_some_and(|address| at(address) == at(part))
+    }
+
     /// Bytes that hold the part, as operand `n` reads them.
     fn held_by(&self, way: &Way, insn: &Instruction, n: u32) -> Option<Held> {
         match insn.op_kind(n) {
@@ -299,7 +344,9 @@ impl Walk<'_> {
                     let part = at.wrapping_add(held.offset);
                     let inside = is_within(part, self.bytes, start, size);
                     let is_origin = held.is_origin;
-                    let known = is_origin || is_within(start, size, at, held.bytes);
+                    let known = is_origin
+                        || is_within(start, size, at, held.bytes)
+                        || self.is_double_of_part(start, size, part);
                     let written = if is_origin { way.written } else { held.written };
                     (inside && known).then_some(Held {
                         offset: part.wrapping_sub(start),

@@ -67,6 +67,20 @@ fn a_caller_uses_the_whole() {
 }
 
 #[test]
+fn a_caller_puts_halves_together_again() {
+    let part = |at: u8| Use::Part { format: Format::F64, at, written: 0xf << at };
+    // mov eax, [rsp+8]; mov [rsp+0x18], eax; mov eax, [rsp+12]; mov [rsp+0x1c], eax; movsd xmm0, [rsp+0x18]
+    let copied = b"\x8b\x44\x24\x08\x89\x44\x24\x18\x8b\x44\x24\x0c\x89\x44\x24\x1c\xf2\x0f\x10\x44\x24\x18";
+    assert_eq!(used(&[LOW, RET], &[copied, ADD], 0), part(0));
+    assert_eq!(used(&[HIGH, RET], &[copied, ADD], 4), part(4));
+    // mov eax, [rsp+12]; mov ecx, [rsp+8]; shl rax, 32; or rax, rcx; movq xmm0, rax
+    let joined = b"\x8b\x44\x24\x0c\x8b\x4c\x24\x08\x48\xc1\xe0\x20\x48\x09\xc8\x66\x48\x0f\x6e\xc0";
+    assert_eq!(used(&[LOW, RET], &[joined, ADD], 0), part(0));
+    assert_eq!(used(&[HIGH, RET], &[joined, ADD], 4), part(4));
+    assert_eq!(used(&[LOW, RET], &[joined, COMPARE_SINGLE], 0), Use::Alone);
+}
+
+#[test]
 fn what_is_written_throughout_is_new() {
     let new = |at| Use::New { format: Format::F64, at };
     assert_eq!(used(&[LOW, HIGH, RET], &[LOAD, ADD], 0), new(0));
