@@ -179,11 +179,17 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         bytes_let_through(self.bits(lane, mask), lane.bytes()).is_some()
     }
 
-    /// Map of the bytes of two words that are joined, each of which is one operand's alone.
+    /// Map of the bytes of two words that are joined, each of which is one operand's alone. A float that is known by its bits is not
+    /// taken to be bytes of another.
     fn joined_bytes(&mut self, by: Bitwise, x: [Operand; 2], r: Operand, format: Format) -> Option<Vec<u8>> {
         let joins = matches!(by, Bitwise::Other | Bitwise::Sum) && x[0] != x[1];
         let is_for_field = joins && (self.any_sets_sign(by, x, format) || self.adds_exponent(x, format));
-        if joins && !is_for_field { self.bytes_of_either(x, r, format.bytes()) } else { None }
+        let is_float = |run: &mut Self, operand: Operand| {
+            let bits = run.bits(format, operand);
+            run.cells.recognised(run.location(operand.place), format, bits).is_some()
+        };
+        let is_of_bytes = joins && !is_for_field && !x.into_iter().any(|operand| is_float(self, operand));
+        if is_of_bytes { self.bytes_of_either(x, r, format.bytes()) } else { None }
     }
 
     /// A bit for each of up to eight bytes of the operands that something is kept beside.
