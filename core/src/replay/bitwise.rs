@@ -184,9 +184,14 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
     fn joined_bytes(&mut self, by: Bitwise, x: [Operand; 2], r: Operand, format: Format) -> Option<Vec<u8>> {
         let joins = matches!(by, Bitwise::Other | Bitwise::Sum) && x[0] != x[1];
         let is_for_field = joins && (self.any_sets_sign(by, x, format) || self.adds_exponent(x, format));
-        let is_float = |run: &mut Self, operand: Operand| {
+        let is_known = |run: &mut Self, format: Format, operand: Operand| {
             let bits = run.bits(format, operand);
             run.cells.recognised(run.location(operand.place), format, bits).is_some()
+        };
+        let is_float = |run: &mut Self, operand: Operand| {
+            let mut halves = (0..format.bytes()).step_by(Format::F32.bytes());
+            is_known(run, format, operand)
+                || halves.any(|at| is_known(run, Format::F32, operand.plus(at as u16)))
         };
         let is_of_bytes = joins && !is_for_field && !x.into_iter().any(|operand| is_float(self, operand));
         if is_of_bytes { self.bytes_of_either(x, r, format.bytes()) } else { None }
