@@ -12,7 +12,7 @@ packages='
     python3 libpython3.11-testsuite python3-numpy libopenblas0-pthread
     python3-dev python3-pip python3-setuptools libopenblas-dev libgsl-dev libsqlite3-dev
     nodejs default-jdk-headless luajit valgrind
-    golang-go php-cli ruby gnat gdc
+    golang-go php-cli ruby gnat gdc fp-compiler fp-units-rtl nim
 '
 
 missing=
