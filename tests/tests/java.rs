@@ -46,7 +46,7 @@ const MODES: &[Mode] = &[
     ("-XX:+UseSerialGC -Xmn1m -Drounds=20000", "dot", "-v", FEW),
 ];
 
-/// Those of versions that differ little from others.
+/// Modes for versions that differ little from others.
 const OLD: &[Mode] = &[
     ("", "dot", "-v", ALL),
     ("-Drounds=20000 -XX:-TieredCompilation", "adjoint", "-v", FEW),
