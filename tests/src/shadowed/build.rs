@@ -69,7 +69,7 @@ impl Recipe {
         let scratch = host::fresh_work_dir();
         std::fs::create_dir_all(&scratch).map_err(|e| format!("{}: {e}", scratch.display()))?;
         let mut command = Command::new(&self.compiler);
-        command.args(&self.flags).args(self.into_file(&scratch.join(stem)));
+        command.args(&self.flags).args(self.options_for(&scratch.join(stem)));
         command.args(&self.sources).args(&self.libs);
         // Fortran leaves module files where it is called.
         run(command.current_dir(&scratch))?;
@@ -79,7 +79,7 @@ impl Recipe {
 
 impl Recipe {
     /// Options that have the compiler write `exe`.
-    fn into_file(&self, exe: &Path) -> Vec<String> {
+    fn options_for(&self, exe: &Path) -> Vec<String> {
         let exe = exe.to_string_lossy().into_owned();
         match self.compiler.as_str() {
             "fpc" => vec![format!("-o{exe}")],
