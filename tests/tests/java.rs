@@ -46,18 +46,15 @@ const MODES: &[Mode] = &[
     ("-XX:+UseSerialGC -Xmn1m -Drounds=20000", "dot", "-v", FEW),
 ];
 
-/// Those of versions that differ little from others.
-const OLD: &[Mode] = &[
-    ("", "dot", "-v", ALL),
-    ("-Drounds=20000 -XX:-TieredCompilation", "adjoint", "-v", FEW),
-    ("-XX:-UseCompressedOops -Xshare:off", "dot", "--no-avx512", FEW),
-];
+/// Modes for versions that differ little from others.
+const OLD: &[Mode] =
+    &[("", "dot", "-v", TOLD), ("-Drounds=20000 -XX:-TieredCompilation", "adjoint", "--no-avx512", FEW)];
 
 /// Options of Java under which lines are told: by the interpreter, by each compiler, and while methods go from one to another.
 const LINES: [&str; 4] = [
     "-Xint -Drounds=20",
     "-Drounds=2000",
-    "-Drounds=2000 -XX:-TieredCompilation",
+    "-Drounds=2000 -XX:-TieredCompilation -XX:CompileThreshold=300",
     "-Drounds=2000 -XX:TieredStopAtLevel=1",
 ];
 

@@ -84,6 +84,8 @@ const LANGUAGES: &[(&str, &str, &str)] = &[
     ("numbers.adb", "gnatmake", "-q -O0"),
     ("numbers.d", "gdc", "-O2"),
     ("numbers.d", "gdc", "-O0"),
+    ("numbers.pas", "fpc", "-O2 -Xs- -v0 -FU."),
+    ("numbers.nim", "nim", "c -d:release --hints:off --nimcache:made"),
     ("numbers.py", "/usr/bin/python3", ""),
     ("numbers.pl", "/usr/bin/perl", ""),
     ("numbers.go", "go", "build"),
@@ -180,7 +182,7 @@ fn command(
     input: &str,
 ) -> Result<Option<Case>, String> {
     if !command.starts_with('/') {
-        let libs = if matches!(command, "rustc" | "go" | "gnatmake") { "" } else { "-lm" };
+        let libs = if matches!(command, "rustc" | "go" | "gnatmake" | "fpc" | "nim") { "" } else { "-lm" };
         let exe = built(name, &Recipe::new(command, options, &guest(file), libs))?;
         return Ok(exe.map(|exe| Case::new("dot", &[input], &exe)));
     }

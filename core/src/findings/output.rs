@@ -30,6 +30,8 @@ pub enum OutputKind {
     Php,
     /// GNAT's `Put` and `'Image`.
     Ada,
+    /// Free Pascal's `write` and `str`.
+    Pascal,
     /// Named by `--output=SPEC`.
     Spec,
     /// Named by the program itself, by client request.
@@ -43,7 +45,7 @@ pub enum OutputKind {
 
 impl OutputKind {
     /// Every kind, in the order of their records' bytes.
-    pub const ALL: [OutputKind; 13] = [
+    pub const ALL: [OutputKind; 14] = [
         OutputKind::Printf,
         OutputKind::Iostream,
         OutputKind::Fortran,
@@ -53,6 +55,7 @@ impl OutputKind {
         OutputKind::JavaScript,
         OutputKind::Php,
         OutputKind::Ada,
+        OutputKind::Pascal,
         OutputKind::Spec,
         OutputKind::Mark,
         OutputKind::Written,

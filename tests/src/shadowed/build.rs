@@ -69,10 +69,23 @@ impl Recipe {
         let scratch = host::fresh_work_dir();
         std::fs::create_dir_all(&scratch).map_err(|e| format!("{}: {e}", scratch.display()))?;
         let mut command = Command::new(&self.compiler);
-        command.args(&self.flags).arg("-o").arg(scratch.join(stem)).args(&self.sources).args(&self.libs);
+        command.args(&self.flags).args(self.options_for(&scratch.join(stem)));
+        command.args(&self.sources).args(&self.libs);
         // Fortran leaves module files where it is called.
         run(command.current_dir(&scratch))?;
         settle(&scratch, home)
+    }
+}
+
+impl Recipe {
+    /// Options that have the compiler write `exe`.
+    fn options_for(&self, exe: &Path) -> Vec<String> {
+        let exe = exe.to_string_lossy().into_owned();
+        match self.compiler.as_str() {
+            "fpc" => vec![format!("-o{exe}")],
+            "nim" => vec![format!("-o:{exe}")],
+            _ => vec!["-o".to_owned(), exe],
+        }
     }
 }
 
@@ -165,7 +178,11 @@ fn version_of(compiler: &str) -> Option<String> {
     static KNOWN: Mutex<Option<HashMap<String, Option<String>>>> = Mutex::new(None);
     let mut known = KNOWN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let ask = || {
-        let version = if compiler == "go" { "version" } else { "--version" };
+        let version = match compiler {
+            "go" => "version",
+            "fpc" => "-iV",
+            _ => "--version",
+        };
         let output = Command::new(compiler).arg(version).output().ok()?;
         output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
     };

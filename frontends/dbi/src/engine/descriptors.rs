@@ -187,6 +187,12 @@ fn map_slots() -> Option<*const Slots> {
     Some(page as *const Slots)
 }
 
+/// Path of the file that `descriptor` is open for, as the kernel names it.
+pub(crate) fn path_of(descriptor: i32) -> String {
+    let link = std::fs::read_link(format!("/proc/self/fd/{descriptor}")).unwrap_or_default();
+    link.to_string_lossy().into_owned()
+}
+
 /// The file offset that `descriptor` is at; `None` for what has none, such as a pipe.
 pub(crate) fn offset(descriptor: u64) -> Option<u64> {
     let args = [descriptor, 0, libc::SEEK_CUR as u64, 0, 0, 0];

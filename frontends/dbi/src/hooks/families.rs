@@ -97,6 +97,7 @@ pub(super) fn of(symbol: &Symbol<'_>, library: &Library) -> Option<Hook> {
         .or_else(|| Some((OutputKind::Fortran, Family::Fortran(gfortran::of(symbol)?))))
         .or_else(|| Some((OutputKind::Iostream, iostream(symbol)?)))
         .or_else(|| Some((OutputKind::Ada, Family::Ada(ada(symbol)?))))
+        .or_else(|| is_pascal(symbol).then_some((OutputKind::Pascal, Family::Value(Format::F80))))
         .or_else(|| Some((OutputKind::Python, python(symbol)?)))
         .or_else(|| rust(symbol).map(|(format, how)| (OutputKind::Rust, Family::Rust(format, how))))
         .or_else(|| runtimes::of(symbol).map(|(kind, runtime)| (kind, Family::Runtime(runtime))));
@@ -174,6 +175,11 @@ pub(super) fn format_of(kind: &str) -> Option<Format> {
         "e" => Some(Format::F80),
         _ => None,
     }
+}
+
+/// Free Pascal's functions behind `write` and `str`, which take all floats as long doubles.
+fn is_pascal(symbol: &str) -> bool {
+    matches!(symbol, "fpc_write_text_float" | "fpc_write_text_float_iso" | "fpc_shortstr_float")
 }
 
 /// GNAT's function behind `Put` and `'Image` of its floating-point types.

@@ -5,7 +5,7 @@
 
 use super::abi::{self, Float};
 use super::families::{ada_type, format_of};
-use super::machine::{Machine, Unmapped, read_u64};
+use super::machine::{Machine, Unmapped, read_bytes, read_u64};
 use crate::x86::state;
 use shadowgrind_core::format::Format;
 use shadowgrind_core::shadow::Location;
@@ -42,6 +42,11 @@ pub(super) enum TextAt {
     Go,
     /// The first argument points to a pointer to its first character, and the second is the one past its last.
     Behind,
+    /// The first argument points to a short string of Pascal's: a byte that is its length, and its characters.
+    Pascal,
+    /// The first argument points to a string of Nim's, which is its length, another word and its characters; the third is the number
+    /// of characters before the text.
+    Nim,
     /// Argument that is a stream's buffer of libstdc++, which has the text next.
     Stream(usize),
 }
@@ -62,6 +67,9 @@ const STREAM_NEXT: u64 = 16;
 /// Offset of the `FILE` in the buffer of `std::cin`, which holds no characters itself, and of the next character in a `FILE`.
 const STREAM_FILE: u64 = 64;
 const FILE_NEXT: u64 = 8;
+
+/// Offset of the first character in a string of Nim's.
+const NIM_CHARACTERS: u64 = 16;
 
 /// Two integers of four bytes.
 const fn ada_bounds(word: u64) -> [i32; 2] {
@@ -115,6 +123,16 @@ impl TextAt {
             TextAt::D => {
                 let string = argument(0)?;
                 (read_u64(m, string + 8)?, Some(read_u64(m, string)?))
+            }
+            TextAt::Pascal => {
+                let string = argument(0)?;
+                let [length] = read_bytes(m, string)?;
+                (string + 1, Some(length.into()))
+            }
+            TextAt::Nim => {
+                let (string, skipped) = (argument(0)?, argument(2)?);
+                let length = read_u64(m, string)?.saturating_sub(skipped);
+                (string.wrapping_add(NIM_CHARACTERS).wrapping_add(skipped), Some(length))
             }
             TextAt::Ada => ada_characters(m, false)?,
             TextAt::AdaFrom => ada_characters(m, true)?,
@@ -188,6 +206,10 @@ fn named(symbol: &str) -> Option<Parser> {
         "xmlXPathStringEvalNumber" => returned(TextAt::Pointer(0), F64),
         // David Gay's, as PHP and Ruby have it.
         "zend_strtod" | "ruby_strtod" => Parser { estimates: true, ..returned(TextAt::Pointer(0), F64) },
+        // Free Pascal's `val`, which its `read` and `StrToFloat` come to.
+        "FPC_VAL_REAL_SHORTSTR" => returned(TextAt::Pascal, Format::F80),
+        "FPC_VAL_REAL_ANSISTR" => returned(TextAt::Pointer(0), Format::F80),
+        "nimParseBiggestFloat" => parser(TextAt::Nim, ResultAt::Through(1, F64)),
         "strconv.ParseFloat" => returned(TextAt::Go, F64),
         _ => return None,
     })

@@ -2,25 +2,12 @@
 //!
 //! Knows no source files: which line is the user's is found when a report is written.
 
+use super::parsed::Asker;
 use super::state::State;
 use crate::hooks::machine::Machine;
-use shadowgrind_core::site::Site;
 
 /// Callers that are looked at.
 const CALLERS: usize = 12;
-
-/// Code that has a number parsed: the place, and callers of that if they matter, from the innermost outwards.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Asker {
-    pub(super) site: Site,
-    pub(super) callers: Vec<Site>,
-}
-
-impl From<Site> for Asker {
-    fn from(site: Site) -> Asker {
-        Asker { site, callers: Vec::new() }
-    }
-}
 
 impl State {
     /// The code that has called the function at `pc`, which is entered now, by the call that returns to `at`. Where numbers are listed,

@@ -1,7 +1,6 @@
 //! Numbers that the program parses: which of them an `--input` names, by order, by value or by the text they stand in, and
 //! their seeds.
 
-use super::askers::Asker;
 use super::integers::Integers;
 use super::observer::Observer;
 use super::outputs;
@@ -36,6 +35,19 @@ const SYSTEM: [&str; 5] = ["/proc/", "/sys/", "/etc/", "/usr/lib/", "/memfd:shad
 
 /// Numbers of parsers among those of what drops shadows: beyond those of system calls.
 const PARSERS: usize = 1 << 24;
+
+/// Code that has a number parsed: the place, and callers of that if they matter, from the innermost outwards.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Asker {
+    pub(super) site: Site,
+    pub(super) callers: Vec<Site>,
+}
+
+impl From<Site> for Asker {
+    fn from(site: Site) -> Asker {
+        Asker { site, callers: Vec::new() }
+    }
+}
 
 /// A call that parses a number.
 #[derive(Clone, Debug)]

@@ -1,9 +1,9 @@
-//! Texts that the program has read, mapped or written: told to a session that looks for their numbers.
+//! Texts that the program has read or written: told to a session that looks for their numbers.
 
 use super::call::Call;
 use super::writes;
 use crate::engine::thread::Thread;
-use crate::engine::{descriptors, guest, stand_by};
+use crate::engine::{descriptors, stand_by};
 
 /// Pieces of guest memory: address and length.
 type Pieces = Vec<(u64, u64)>;
@@ -42,10 +42,11 @@ pub(super) fn note(thread: &mut Thread, call: &Call, count: u64) {
     }
     let Some((pieces, offset)) = pieces_read(call, count) else { return };
     let descriptor = call.args[0] as i32;
-    let path = path_of(descriptor);
+    let path = descriptors::path_of(descriptor);
     // A program may read a copy of the descriptor. Of a file, another descriptor may be another place in it.
     let is_no_file = !path.starts_with('/') || path.starts_with("/dev/");
-    let is_stdin = descriptor == libc::STDIN_FILENO || is_no_file && path == path_of(libc::STDIN_FILENO);
+    let is_stdin =
+        descriptor == libc::STDIN_FILENO || is_no_file && path == descriptors::path_of(libc::STDIN_FILENO);
     if !is_stdin && !path.starts_with('/') {
         return;
     }
@@ -54,41 +55,11 @@ pub(super) fn note(thread: &mut Thread, call: &Call, count: u64) {
     thread.client().read(thread, Some(&*path).filter(|_| !is_stdin), offset, &pieces);
 }
 
-/// Tells the session, if it wants to know, of the file of `descriptor` that is mapped from `offset` on: `len` bytes at `at`. What
-/// begins with zeros is no text.
-pub(in crate::engine::syscalls) fn note_mapped(
-    thread: &mut Thread,
-    (descriptor, offset): (u64, u64),
-    (at, len): (u64, u64),
-) {
-    const BEGINNING: usize = 1 << 12;
-    if !thread.process.services.reads {
-        return;
-    }
-    let path = path_of(descriptor as i32);
-    let is_file = |found: &std::fs::Metadata| found.is_file() && found.len() > offset;
-    let found = std::fs::metadata(format!("/proc/self/fd/{descriptor}")).ok().filter(is_file);
-    let Some(found) = found.filter(|_| path.starts_with('/')) else { return };
-    let length = len.min(found.len() - offset);
-    let mut beginning = [0; BEGINNING];
-    let known = guest::read_some(at, &mut beginning[..length.min(BEGINNING as u64) as usize]);
-    if known > 0 && !beginning[..known].contains(&0) {
-        let path = Some(&*path).filter(|_| descriptor as i32 != libc::STDIN_FILENO);
-        thread.client().read(thread, path, Some(offset as usize), &[(at, length)]);
-    }
-}
-
 /// Tells the session, if it wants to know, of the pieces, address and length, that a successful call has written.
 pub(super) fn note_written(thread: &mut Thread, call: &Call, count: u64) {
     if thread.client().wants_written() {
         let descriptor = call.args[0] as i32;
         let pieces = writes::handed_out(call, count);
-        thread.client().wrote(thread, descriptor, &path_of(descriptor), &pieces);
+        thread.client().wrote(thread, descriptor, &descriptors::path_of(descriptor), &pieces);
     }
-}
-
-/// Path of the file that `descriptor` is open for, as the kernel names it.
-fn path_of(descriptor: i32) -> String {
-    let link = std::fs::read_link(format!("/proc/self/fd/{descriptor}")).unwrap_or_default();
-    link.to_string_lossy().into_owned()
 }

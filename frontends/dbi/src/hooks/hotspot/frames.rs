@@ -25,7 +25,7 @@ const SCOPES: usize = 64;
 const PLACES: u64 = 1 << 20;
 /// Bytes of a scope that matter: three numbers.
 const SCOPE: usize = 15;
-/// What a scope's place in the code is compressed as less than: -1 is where the method is entered.
+/// Number of a scope's place at the beginning of the code: there is one less for where the method is entered.
 const ENTERED: u32 = 1;
 
 /// Call that is waited for: the return address, the stack pointer after the return, and rbp.

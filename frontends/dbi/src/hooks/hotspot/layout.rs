@@ -61,9 +61,9 @@ pub(super) struct Layout {
     pub(super) klasses: Narrow,
     /// Offset of the class in an object.
     pub(super) object_klass: u64,
-    /// What tells of lines; nothing where the tables lack a part of it.
+    /// Fields that tell of lines; nothing where the tables lack one.
     pub(super) lines: Option<Lines>,
-    /// What tells where compiled code is in its methods, likewise.
+    /// Fields that tell where compiled code is in its methods, likewise.
     pub(super) scopes: Option<Scopes>,
 }
 

@@ -124,6 +124,8 @@ pub(crate) struct Texts {
     held: Vec<Held>,
     /// The text that was read last, or of which a number was parsed since.
     current: Option<usize>,
+    /// The number that was parsed last, if it is one of a text.
+    last: Option<Place>,
 }
 
 impl Texts {

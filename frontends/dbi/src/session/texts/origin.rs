@@ -21,6 +21,7 @@ impl Texts {
             (text.next, text.is_parsed) = (place.token + 1, true);
             self.current = Some(place.text);
         }
+        self.last = origin.clone().known();
         origin
     }
 
@@ -217,12 +218,18 @@ impl Texts {
         if !places.iter().all(|place| is_read(place) && place.text == first) {
             let next = self.current.filter(|&text| self.stand_in_variables(&places, text));
             let next = next.and_then(|text| self.next_of(&places, text));
+            let next = next.or_else(|| places.iter().copied().find(|&place| self.follows_last(place)));
             return next.map_or(Origin::Ambiguous(places), Origin::Known);
         }
         match self.next_of(&places, first) {
             Some(next) => Origin::Known(next),
             None => Origin::Ambiguous(places),
         }
+    }
+
+    /// Tells whether the number at `place` stands behind the one that was parsed last.
+    fn follows_last(&self, place: Place) -> bool {
+        self.last.is_some_and(|last| (last.text, last.token + 1) == (place.text, place.token))
     }
 
     /// Tells whether those of `places` that are not in `text`, which is read in order, are in variables of the environment, many of

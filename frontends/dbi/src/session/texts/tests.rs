@@ -123,6 +123,23 @@ fn variables_with_the_next_number_of_a_file_are_not_meant() {
     assert_eq!(origin(&mut texts, &m, 0x100, "0.5").unwrap(), "env:SHLVL");
 }
 
+/// An interpreter's library may have any number somewhere.
+#[test]
+fn the_number_behind_the_last_is_meant() {
+    let (mut texts, mut m) = texts();
+    texts.read(TextSource::File("library".to_owned()), 0, b"a = 4.5;\n% 0.25\n", 0x2000);
+    m.poke(0x1000, &[0; 64]);
+    let mut next = |text: &str| {
+        let at = copied(&mut m, text);
+        origin(&mut texts, &m, at, text).unwrap()
+    };
+    assert_eq!(next("0.25"), "ambiguous", "nothing was parsed before");
+    assert_eq!(next("3"), "file:in.dat:4:1");
+    assert_eq!(next("0.25"), "file:in.dat:4:2");
+    assert_eq!(next("4.5"), "file:library:1:1");
+    assert_eq!(next("0.25"), "file:library:2:1");
+}
+
 #[test]
 fn arguments_that_are_alike() {
     let (mut texts, mut m) = texts();

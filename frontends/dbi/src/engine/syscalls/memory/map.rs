@@ -4,9 +4,8 @@ use super::{changed, code_may_change};
 use crate::engine::layout::{ENGINE_END, GUEST_END, page_ceil};
 use crate::engine::space::{Purpose, Region, Space};
 use crate::engine::syscalls::call::{Answer, Call, fail, pass};
-use crate::engine::syscalls::reads;
 use crate::engine::thread::Thread;
-use crate::engine::{arena, end, shared_planes, sys};
+use crate::engine::{arena, descriptors, end, guest, shared_planes, sys};
 
 const MAP_32BIT: u64 = libc::MAP_32BIT as u64;
 const MAP_FIXED: u64 = libc::MAP_FIXED as u64;
@@ -93,7 +92,7 @@ fn tell(thread: &mut Thread, request: &Mmap, region: Region, (at, len): (u64, u6
         thread.mapped_file(request.fd, request.offset, at, at + len);
     }
     if region.file && !region.executable() {
-        reads::note_mapped(thread, (request.fd, request.offset), (at, len));
+        note_text(thread, request, (at, len));
     }
     if region.shared {
         let descriptor = region.file.then_some(request.fd);
@@ -107,6 +106,26 @@ fn tell(thread: &mut Thread, request: &Mmap, region: Region, (at, len): (u64, u6
         }
         (false, true) => shared_planes::share_fresh(at, len),
         (false, false) => {}
+    }
+}
+
+/// Tells the session, if it wants to know what is read, of a file that is mapped, `len` bytes at `at`. One that begins with zeros is
+/// no text.
+fn note_text(thread: &mut Thread, request: &Mmap, (at, len): (u64, u64)) {
+    const BEGINNING: u64 = 1 << 12;
+    if !thread.process.services.reads {
+        return;
+    }
+    let descriptor = request.fd as i32;
+    let path = descriptors::path_of(descriptor);
+    let found = std::fs::metadata(format!("/proc/self/fd/{descriptor}")).ok();
+    let size = found.filter(std::fs::Metadata::is_file).map_or(0, |found| found.len());
+    let length = len.min(size.saturating_sub(request.offset));
+    let mut beginning = vec![0; length.min(BEGINNING) as usize];
+    let known = guest::read_some(at, &mut beginning);
+    if path.starts_with('/') && known > 0 && !beginning[..known].contains(&0) {
+        let path = Some(&*path).filter(|_| descriptor != libc::STDIN_FILENO);
+        thread.client().read(thread, path, Some(request.offset as usize), &[(at, length)]);
     }
 }
 
