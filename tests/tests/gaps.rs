@@ -285,7 +285,9 @@ fn doubles_of_parts_are_counted_wherever_they_are_used() {
                     assert!(lost + elsewhere >= 8, "{shadow} {flags} {options:?}: {lost} {elsewhere}");
                     continue;
                 }
-                assert_eq!([lost, elsewhere], [4 * kinds, 4], "{shadow} {flags} {options:?}");
+                assert_eq!(lost, 4 * kinds, "{shadow} {flags} {options:?}");
+                // Gradients miss what is kept beside these where they are used as well.
+                assert!(elsewhere >= 4, "{shadow} {flags} {options:?}: {elsewhere}");
                 assert_eq!(counted(&seen, "rounded"), 0, "{shadow} {flags} {options:?}");
                 if shadow == "dot" {
                     let dots = seen.report.outputs.iter().map(|output| output.dot);

@@ -139,13 +139,21 @@ fn is_one_number(origins: &Origins) -> bool {
         && numbers.fold(0, |seen, byte| seen | 1_u8 << byte.number) == u8::MAX
 }
 
+impl Byte {
+    /// Tells whether it is number `n` of its lane, or may have been before it was on its own.
+    fn may_be_number(self, n: usize) -> bool {
+        self.number == n || usize::from(self.lane.bytes) < DOUBLE
+    }
+}
+
 /// Tells whether all bytes are where they were in their lanes.
 fn is_in_place(origins: &Origins) -> bool {
-    origins.iter().enumerate().all(|(n, byte)| byte.is_none_or(|byte| byte.number == n))
+    origins.iter().enumerate().all(|(n, byte)| byte.is_none_or(|byte| byte.may_be_number(n)))
 }
 
 /// The lane whose sign and exponent the double has, if all bytes are where they were in their lanes.
 fn end_of(origins: &Origins) -> Option<Lane> {
     let [before, last] = [origins[6]?.lane, origins[7]?.lane];
-    (is_in_place(origins) && before == last).then_some(last)
+    let is_end = before == last && usize::from(last.bytes) == DOUBLE;
+    (is_in_place(origins) && is_end).then_some(last)
 }

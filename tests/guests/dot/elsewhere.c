@@ -93,6 +93,47 @@ static double low_copied(double x)
     copy_low(&x, &zero);
     return x * 2;
 }
+/* Taken apart again before it is used. */
+KEPT double halves_joined(const double *x)
+{
+    const volatile uint32_t *from = (const volatile uint32_t *)x;
+    volatile parts to;
+    to.w[1] = from[1] + (1 << 20);
+    to.w[0] = from[0];
+    return to.d;
+}
+KEPT double halves_shifted(const double *x)
+{
+    const volatile uint32_t *from = (const volatile uint32_t *)x;
+    uint64_t high = from[1] + (1 << 20), low = from[0];
+    __asm__("" : "+r"(high), "+r"(low));
+    const uint64_t bits = high << 32 | low;
+    double to;
+    memcpy(&to, &bits, sizeof to);
+    return to;
+}
+static double low_joined(double x)
+{
+    set_low(&x, 0x1234567);
+    return halves_joined(&x);
+}
+static double low_shifted(double x)
+{
+    set_low(&x, 0);
+    return halves_shifted(&x);
+}
+/* The digits that were there are put back, and are taken off the same number. */
+static double low_put_back(double x)
+{
+    double again = x;
+    copy_low(&again, (const int *)&x);
+    double sum = again;
+    again = x;
+    set_low(&again, 0);
+    sum += again;
+    copy_low(&again, (const int *)&x);
+    return sum + again;
+}
 static double low_bytes(double x)
 {
     set_bytes(&x, (const uint8_t[]){1, 2, 3, 4, 5}, 5);
@@ -162,6 +203,9 @@ static void checks(void)
         AT("scaled-high", scaled_high(1.1 * x), 17.6L, 1.7, -3.3);
         AT("low-set^", low_set(1.1 * x), 2.2L, 1.7, -3.3);
         AT("low-copied^", low_copied(1.1 * x), 2.2L, 1.7, -3.3);
+        AT("low-joined^", low_joined(1.1 * x), 2.2L, 1.7, -3.3);
+        AT("low-shifted^", low_shifted(1.1 * x), 2.2L, 1.7, -3.3);
+        AT("low-put-back^", low_put_back(1.1 * x), 3.3L, 1.7, -3.3);
         AT("low-bytes^", low_bytes(1.1 * x), 2.2L, 1.7, -3.3);
         AT("all-bytes", all_bytes(1.1 * x), 1.1L, 1.7, -3.3);
         AT("both-halves", both_halves(1.1 * x), 1.1L, 1.7, -3.3);

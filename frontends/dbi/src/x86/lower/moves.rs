@@ -114,7 +114,11 @@ pub(super) fn mixed(probe: &mut Probe, build: &mut Build<'_>) -> Result<(), Why>
     let mut read = Vec::new();
     for n in (0..build.operands()).filter(|n| control >> n & 1 == 0) {
         let is_general = build.is_register(n) && build.insn.op_register(n).is_gpr();
-        let bytes = if is_general { 8 } else { build.width(n) };
+        let bytes = match rows::inserted(build.insn) {
+            Some((_, bytes)) if is_general => bytes.into(),
+            _ if is_general => 8,
+            _ => build.width(n),
+        };
         read.push((build.before(build.place(n)?, bytes), bytes));
     }
     let before = std::mem::take(&mut build.out.lowered.steps);
