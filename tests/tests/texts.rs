@@ -132,6 +132,7 @@ fn main() -> ExitCode {
     trials.push(Trial::test("floats of ruby", floats_of_ruby));
     trials.push(Trial::test("nowhere", nowhere));
     trials.push(Trial::test("words of the command", words_of_the_command));
+    trials.push(Trial::test("variables of the command", variables_of_the_command));
     trials.push(Trial::test("inputs are listed", inputs_are_listed));
     trials.push(Trial::test("outputs are listed", outputs_are_listed));
     trials.push(Trial::test("numbers of parsers that nobody knows", unknown_parsers));
@@ -270,6 +271,21 @@ fn words_of_the_command() -> Result<(), Failed> {
     let seen = case.env("SG_W", &texts.variable).observe()?;
     let dots: Vec<_> = seen.report.outputs.iter().map(|output| output.dot).collect();
     if dots == [Some(1.25)] { Ok(()) } else { Err(format!("{dots:?}").into()) }
+}
+
+/// A variable that a word of the command sets is that of the program which is executed.
+fn variables_of_the_command() -> Result<(), Failed> {
+    let name = "variables of the command";
+    let Some(guest) = command(name, LANGUAGES[0], "--input=env:SG_W")? else { return Ok(()) };
+    let mut case = Case { argv: vec!["/usr/bin/env".into(), "SG_W=-0.75".into()], ..guest.clone() };
+    case.argv.extend([guest.argv[0].clone(), "0.625".into(), FILE.into()]);
+    let texts = Texts::new(&[], 0.0);
+    case.stdin = texts.stdin.clone().into_bytes();
+    case.files.push((FILE.to_owned(), texts.file.clone().into_bytes()));
+    let seen = case.observe()?;
+    let dots: Vec<_> = seen.report.outputs.iter().map(|output| output.dot).collect();
+    let product = texts.stdin.split_whitespace().map(|word| word.parse::<f64>().unwrap_or(0.0)).product();
+    if dots == [Some(product)] { Ok(()) } else { Err(format!("{dots:?} instead of {product}").into()) }
 }
 
 /// SPECs that name no number: the status, and the line that says so.

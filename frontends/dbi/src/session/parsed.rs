@@ -121,13 +121,22 @@ fn lacks(source: &TextSource, count: Option<usize>, first: usize) -> Option<Stri
     }
 }
 
+/// Value that a word of the command gives to the variable `name`, as `env NAME=VALUE PROG` has it.
+fn set_by(command: &[String], name: &str) -> Option<Vec<u8>> {
+    let value = |word: &String| Some(word.strip_prefix(name)?.strip_prefix('=')?.as_bytes().to_vec());
+    command.iter().find_map(value)
+}
+
 /// Finds inputs that name arguments or variables which `command` has not, before it runs.
 pub(super) fn check(inputs: &[InputSpec], command: &[String]) -> Result<(), SpecFailure> {
     for input in inputs {
         let InputTarget::Text(place) = &input.target else { continue };
         let text = match &place.source {
             TextSource::Argument(word) => command.get(*word as usize).map(|word| word.clone().into_bytes()),
-            TextSource::Environment(name) => std::env::var_os(name).map(OsString::into_vec),
+            TextSource::Environment(name) => match set_by(command, name) {
+                Some(value) => Some(value),
+                None => std::env::var_os(name).map(OsString::into_vec),
+            },
             TextSource::Stdin | TextSource::File(_) => continue,
         };
         let first = place.numbers.map_or(1, |span| span.first as usize);
@@ -269,6 +278,9 @@ impl ParsedInputs {
     fn read(&mut self, name: &TextSource, offset: Option<usize>, pieces: &[(u64, u64)], m: &dyn Machine) {
         let mut at = offset.unwrap_or_else(|| self.texts.length(name));
         for &(address, length) in pieces {
+            if length > texts::LARGEST as u64 {
+                return;
+            }
             let bytes = texts::readable(m, address, address + length);
             self.texts.read(name.clone(), at, &bytes, address);
             at += bytes.len();

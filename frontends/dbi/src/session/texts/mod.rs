@@ -110,7 +110,7 @@ struct Held {
 }
 
 /// Files with more bytes are not looked at.
-const LARGEST: usize = 1 << 28;
+pub(crate) const LARGEST: usize = 1 << 28;
 /// Bytes on each side of a number that are compared.
 const CONTEXT: usize = 256;
 /// Bytes that must be the same around a number for that to mean something.
