@@ -439,8 +439,8 @@ pub trait Cells<V> {
     /// `bytes` bytes move as they are; the ranges may overlap.
     fn copy(&mut self, from: Location, to: Location, bytes: usize);
 
-    /// What is at `to`, `bytes` bytes that have no shadow, is made of the float at `from`, whose shadow is lost. Where shadows know their
-    /// floats a trace of that is left, for those who compute with it.
+    /// Clears `bytes` bytes at `to`, which are made of the float at `from`, whose shadow is lost. Where shadows know their floats a trace
+    /// of that is left, for those who compute with it.
     fn leave_trace(&mut self, _from: Location, to: Location, bytes: usize) {
         self.clear(to, bytes);
     }

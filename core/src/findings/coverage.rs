@@ -139,6 +139,6 @@ pub struct Gap {
 }
 
 impl Gap {
-    /// What stands for the instruction where an operand came without what was kept beside it.
+    /// Stands for the instruction where an operand came without what was kept beside it.
     pub const MISMATCH: &str = "a float whose bytes were changed before";
 }

@@ -14,7 +14,7 @@ use std::arch::asm;
 
 /// MXCSR with all exceptions masked, rounding to nearest.
 const MXCSR: u32 = 0x1f80;
-/// Its bits that say which exceptions there were.
+/// Bits of MXCSR that say which exceptions there were.
 const FLAGS: u32 = 0x3f;
 
 /// Sets the shadow `S` of the result that is noted in the call, from operands, their shadows and the result; and whether a part of it

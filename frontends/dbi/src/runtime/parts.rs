@@ -55,12 +55,12 @@ pub(super) struct Parts {
     pub(super) layout: Layout,
 }
 
-/// What an instruction puts into a float in a register.
+/// Kind of bytes that an instruction puts into a float in a register.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Put {
-    /// What has no shadow.
+    /// Bytes without a shadow.
     Constant,
-    /// A part of another one.
+    /// Bytes of another float.
     Part,
 }
 
