@@ -314,7 +314,7 @@ pub struct Mixed {
     pub r: Operand,
     /// Bytes of the result.
     pub bytes: u16,
-    /// What is read, as it was, and how many bytes of it.
+    /// Operands that are read, as they were, and how many bytes of each.
     pub read: Vec<(Operand, u16)>,
     /// The steps that move: copies, permutations and clearing.
     pub moves: Vec<Step>,

@@ -55,7 +55,7 @@ pub(super) struct Parts {
     pub(super) layout: Layout,
 }
 
-/// What an instruction puts into a float in a register.
+/// Kinds of what an instruction puts into a float in a register.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Put {
     /// What has no shadow.
