@@ -70,7 +70,7 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         Some(shadow)
     }
 
-    /// Shadow of a double that has sign and exponent of the lane `end`, and digits of `others`, or zeros, each at its place.
+    /// Shadow, likewise, of a double that has sign and exponent of the lane `end`, and digits of `others`, or zeros, each at its place.
     fn joined(
         &mut self,
         end: Lane,

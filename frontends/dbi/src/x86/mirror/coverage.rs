@@ -19,6 +19,7 @@ use crate::x86::mode::Mode;
 use crate::x86::rows;
 use crate::x86::superblock::Superblock;
 use crate::x86::table::{Integral, Lanes, Moved, Row, Shape};
+use crate::x86::wholes::mixed;
 use iced_x86::{
     Code, CpuidFeature, Decoder, Encoder, EncodingKind, FlowControl, Instruction, OpKind, Register,
 };
@@ -51,10 +52,15 @@ impl Setting {
         Emitter::new(frame, Some(mirror))
     }
 
-    /// Tells whether the instruction of `block` is left to the engine, always or as [`Emitter::checked`] does.
+    /// Tells whether the instruction of `block` is left to the engine, always or as [`Emitter::checked`] does, once it has been found
+    /// to put no double together from parts.
     fn leaves(self, block: &Superblock) -> bool {
         let place = Placement { hot: CODE, cold: COLD, first_exit: 0, runs: None };
         let mut emitter = self.emitter();
+        let insn = &block.insns[0].decoded;
+        if mixed::may_mix(insn) || mixed::may_insert(insn) {
+            emitter.mirror().writes_alone(block.insns[0].pc());
+        }
         emitter.emit(block, place, Mode::cells(0), false);
         if emitter.mirror().ended {
             return true;

@@ -24,7 +24,7 @@ const GUESTS: &[(&str, &[&[u8]])] = &[
     ("root", &[b"\xf2\x0f\x51\xdb"]),                            // sqrtsd xmm3, xmm3
     ("fused", &[b"\xc4\xe2\xe9\xb8\x0e"]),                       // vfmadd231pd xmm1, xmm2, [rsi]
     ("load_and_store", &[b"\x0f\x28\x06", b"\x66\x0f\x13\x07"]), // movaps xmm0, [rsi]; movlpd [rdi], xmm0
-    ("shuffle", &[b"\x0f\xc6\xc1\x1b"]),                         // shufps xmm0, xmm1, 0x1b
+    ("shuffle", &[b"\x0f\xc6\xc1\x4e"]),                         // shufps xmm0, xmm1, 0x4e
     ("magnitude", &[b"\x66\x0f\x54\x06"]),                       // andpd xmm0, [rsi]
     ("zero", &[b"\x0f\x57\xc0"]),                                // xorps xmm0, xmm0
     ("narrow", &[b"\xf2\x0f\x5a\xc1"]),                          // cvtsd2ss xmm0, xmm1
