@@ -58,7 +58,7 @@ pub(super) struct Parts {
 /// Kinds of what an instruction puts into a float in a register.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Put {
-    /// What has no shadow.
+    /// Bytes without a shadow.
     Constant,
     /// A part of another one.
     Part,

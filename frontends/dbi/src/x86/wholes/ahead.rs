@@ -73,7 +73,7 @@ struct Walk<'a> {
     moved: Option<Use>,
     /// Something has been put to it that is no constant.
     is_joined: bool,
-    /// It may be an argument of a function that takes any.
+    /// True if it may be an argument of a function that takes any.
     may_be_passed: bool,
 }
 
