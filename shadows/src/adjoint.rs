@@ -57,8 +57,6 @@ use tape::Tape;
 /// The arithmetic that partials are found in.
 const EXACT: Host = Host::new(Format::F64);
 
-/// Gap that shows only when a float is used.
-const MISMATCH: &str = Gap::MISMATCH;
 /// Gap beside whose float is no room for a number.
 const HALF: &str = "a float of two bytes";
 
@@ -175,7 +173,7 @@ impl Rule for Adjoint {
             *x = lane.from.to_f64(bits);
         }
         if lane.shadows.iter().flatten().any(|shadow| shadow.is_bits()) {
-            self.lost(lane.site, MISMATCH);
+            self.lost(lane.site, Gap::MISMATCH);
         }
         if lane.to == Format::F16 {
             self.lost(lane.site, HALF);
@@ -209,7 +207,7 @@ impl Rule for Adjoint {
     }
 
     fn mismatch(&mut self, site: Site) {
-        self.lost(site, MISMATCH);
+        self.lost(site, Gap::MISMATCH);
     }
 
     fn displace(&mut self, shadow: &Active, format: Format, negate: bool, power: i32) -> Option<Active> {

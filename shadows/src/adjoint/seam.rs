@@ -1,7 +1,7 @@
 //! The tape as a shadow: what a front end asks of it besides the rule.
 
 use super::columns::{Rounding, Statement, Term};
-use super::{Active, Adjoint, Component, MISMATCH};
+use super::{Active, Adjoint, Component};
 use shadowgrind_core::findings::{Answers, Coverage, Gap, OutputShadow, Questions, Subject, Tape, Value};
 use shadowgrind_core::numbers::Numbers;
 use shadowgrind_core::shadow::{Derivatives, Leaves, Observed, Policy, Seed, Sent, Settings, Shadow, reach};
@@ -38,7 +38,7 @@ impl Shadow for Adjoint {
     fn output(&mut self, leaves: &Leaves, x: Observed<'_, Active>) -> (Value, OutputShadow<String>) {
         self.settle_in();
         if x.shadow.is_some_and(|shadow| shadow.is_bits()) {
-            self.lost(leaves.site, MISMATCH);
+            self.lost(leaves.site, Gap::MISMATCH);
         } else if let Some(&active) = x.shadow {
             self.outputs.push((leaves.output, active));
         }
