@@ -134,6 +134,14 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         self.cells.is_any(self.location(operand.place), bytes)
     }
 
+    /// `bytes` bytes at `to` are made of the float at `from`, whose shadow is lost.
+    fn lose(&mut self, from: Location, to: Location, bytes: usize) {
+        match S::TRACES {
+            true => self.cells.leave_trace(from, to, bytes),
+            false => self.cells.clear(to, bytes),
+        }
+    }
+
     fn op(&mut self, op: Op, from: Format, to: Format, x: &[Operand], r: Operand) {
         let mut bits = [0; 3];
         let mut shadows: [Option<S::Value>; MAX_OPERANDS] = [None, None, None];

@@ -120,6 +120,9 @@ pub trait Rule {
     /// The shadow of one float. Cheap to clone.
     type Value: Clone;
 
+    /// True if a float that integers have made of one with a shadow, in a way that was not followed, is not to be taken for one without.
+    const TRACES: bool = false;
+
     /// The shadow of an operation's result; total.
     fn op(&mut self, lane: &Lane<'_, Self::Value>) -> Option<Self::Value>;
 
@@ -439,8 +442,8 @@ pub trait Cells<V> {
     /// `bytes` bytes move as they are; the ranges may overlap.
     fn copy(&mut self, from: Location, to: Location, bytes: usize);
 
-    /// Clears `bytes` bytes at `to`, which are made of the float at `from`, whose shadow is lost. Where shadows know their floats a trace
-    /// of that is left, for those who compute with it.
+    /// Leaves a trace beside `bytes` bytes at `to`, which are made of the float at `from`, whose shadow is lost, for those who compute
+    /// with it: see [`Words::trace`](crate::words::Words::trace).
     fn leave_trace(&mut self, _from: Location, to: Location, bytes: usize) {
         self.clear(to, bytes);
     }

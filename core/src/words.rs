@@ -71,9 +71,9 @@ pub trait Words {
         word != 0
     }
 
-    /// The byte that is to be left, as a trace, beside each byte that integers have made of a float beside which `word`, of four bytes,
-    /// was kept; nothing where that is no use, because cells do not know their floats, or are such traces already, too many times over.
-    fn trace(&self, _word: u32) -> Option<u8> {
+    /// The cell that is to be left, as a trace, beside `bytes` bytes that integers have made of a float beside which `cell`, which is not
+    /// zero, was kept; nothing if that is such a trace already, too many times over, or there are none.
+    fn trace(&self, _cell: u128, _bytes: usize) -> Option<u128> {
         None
     }
 }
@@ -128,6 +128,26 @@ impl Words for InPlace {
             _ => format.from_f64(number),
         }
     }
+
+    /// NaN beside floats of any format, as are its parts that are the end of one; one byte counts down.
+    fn trace(&self, cell: u128, bytes: usize) -> Option<u128> {
+        const LAST: u8 = 0xf0;
+        let ones = u128::MAX >> (128 - 8 * bytes);
+        // The first two bytes beside a long double are the last two again.
+        let at = if bytes == Format::F80.bytes() { 16 } else { 0 };
+        let others = ones & !(0xff << at);
+        let left = match (cell & ones | !others, (cell >> at) as u8) {
+            (u128::MAX, left @ LAST..) => left.checked_sub(1).filter(|&left| left >= LAST)?,
+            _ => u8::MAX,
+        };
+        Some(others | u128::from(left) << at)
+    }
+}
+
+/// Tells whether a number in place is a [trace](Words::trace), or comes of one by arithmetic.
+pub fn is_trace(number: f64) -> bool {
+    const UPPER: u32 = 28;
+    number.to_bits().leading_ones() >= UPPER
 }
 
 /// Bits by which the fraction of an `f64` is longer than that of an `f32`.
@@ -203,8 +223,10 @@ impl<V: Negated> Words for Slots<V> {
         self.stands_for_any(u64::from(word & HANDLE))
     }
 
-    fn trace(&self, word: u32) -> Option<u8> {
-        self.trace_of(u64::from(word & HANDLE))
+    fn trace(&self, cell: u128, _bytes: usize) -> Option<u128> {
+        let first = [cell as u32, (cell >> 32) as u32].into_iter().find(|&word| word != 0)?;
+        let byte = self.trace_of(u64::from(first & HANDLE))?;
+        Some(u128::from_ne_bytes([byte; 16]))
     }
 }
 

@@ -36,7 +36,7 @@ use shadowgrind_core::shadow::{
 };
 use shadowgrind_core::site::Site;
 use shadowgrind_core::step::{Predicate, Sums, ToInteger};
-use shadowgrind_core::words::{InPlace, WIDENED};
+use shadowgrind_core::words::{InPlace, WIDENED, is_trace};
 
 use crate::diagnosis::operations::What;
 use crate::diagnosis::special;
@@ -192,10 +192,16 @@ fn own_format(x: &Observed<'_, f64>) -> Format {
 
 impl Rule for ErrorShadow {
     type Value = f64;
+    const TRACES: bool = true;
 
     fn op(&mut self, lane: &Lane<'_, f64>) -> Option<f64> {
         if lane.rounds_by_magic(self.sums) {
             return None;
+        }
+        let traces = lane.shadows.iter().flatten().filter(|&&&error| is_trace(error)).count();
+        if traces != 0 {
+            (0..traces).for_each(|_| self.causes.mismatch(lane.site));
+            return Some(f64::NAN);
         }
         let usual = |format| matches!(format, Format::F32 | Format::F64);
         let error = match () {
@@ -311,6 +317,9 @@ impl Shadow for ErrorShadow {
     fn output(&mut self, leaves: &Leaves, x: Observed<'_, f64>) -> (Value, OutputShadow<String>) {
         if x.shadow.is_none() {
             self.causes.leaves_without(leaves.site, &x);
+        }
+        if x.shadow.is_some_and(|&error| is_trace(error)) {
+            self.causes.mismatch(leaves.site);
         }
         let Left { measured, judgement, exact, is_known } = self.verdict(&x, Some(leaves));
         if judgement == Judgement::Wrong {

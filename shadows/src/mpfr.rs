@@ -171,6 +171,7 @@ impl MpfrShadow {
 
 impl Rule for MpfrShadow {
     type Value = Value;
+    const TRACES: bool = true;
 
     fn op(&mut self, lane: &Lane<'_, Value>) -> Option<Value> {
         match lane.from {

@@ -51,6 +51,7 @@ const SCRIPTS: &[(&str, &str, &[&str], &[&str])] = &[
     ("sums.awk", "mawk", &["-f"], &[]),
     ("sums.tcl", "tclsh", &[], &[]),
     ("sums.js", "node", &[], &[]),
+    ("functions.js", "node", &[], &[]),
     ("sums.sql", "sqlite3", &["-init"], &[":memory:", ".quit"]),
 ];
 

@@ -345,7 +345,7 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
             None => self.cells.set(to, format, self.bits(format, r), made),
             Some(lost) => {
                 self.outcome.lost = true;
-                self.cells.leave_trace(self.location(lost.place), to, format.bytes());
+                self.lose(self.location(lost.place), to, format.bytes());
             }
         }
     }

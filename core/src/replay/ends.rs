@@ -36,7 +36,7 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
             }
             if self.is_any(operand, bytes) && self.has_digits(r, bytes) {
                 self.outcome.lost = true;
-                return self.cells.leave_trace(from, to, bytes);
+                return self.lose(from, to, bytes);
             }
         }
         self.cells.clear(to, bytes);

@@ -48,7 +48,7 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
             }
             (shadow, _) => {
                 self.outcome.lost |= shadow.is_some();
-                self.cells.leave_trace(whole, whole, format.bytes());
+                self.lose(whole, whole, format.bytes());
             }
         }
     }

@@ -178,6 +178,11 @@ impl Causes {
         self.execution.diagnosis.leaves_without(site, x.format, x.bits);
     }
 
+    /// An operand at `site` was made by integers of a float with an error.
+    pub(super) fn mismatch(&mut self, site: Site) {
+        self.execution.diagnosis.mismatch(site);
+    }
+
     /// The places of outputs of which the causes are lost.
     pub(super) fn lost_outputs(&self) -> impl Iterator<Item = Gap> {
         self.execution.diagnosis.lost()

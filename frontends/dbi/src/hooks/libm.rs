@@ -140,8 +140,17 @@ pub(super) fn of(symbol: &Symbol<'_>, library: &Library) -> Option<Math> {
         return Some(Math { op, format, shape });
     }
     // Asked first: large programs have a hundred thousand symbols.
-    let (op, format, shape) = if library.is_math(symbol) { scalar(body(symbol.name))? } else { return None };
+    let (op, format, shape) = match library.is_math(symbol) {
+        true => scalar(body(symbol.name))?,
+        false => scalar(of_v8(symbol.name)?)?,
+    };
     Some(Math { op, format, shape })
+}
+
+/// The name of a function of the mathematical library that V8 brings along, of doubles: `v8::base::ieee754::exp(double)`.
+fn of_v8(symbol: &str) -> Option<&str> {
+    let name = symbol.strip_prefix("_ZN2v84base7ieee754")?.trim_start_matches(|c: char| c.is_ascii_digit());
+    name.strip_suffix('d')?.trim_end_matches('d').strip_suffix('E')
 }
 
 /// The name without what marks a variant: `__exp_finite` (`-ffast-math` before glibc 2.31), `__ieee754_exp` and `__log1p`
@@ -314,6 +323,9 @@ mod tests {
         ] {
             let found = math(name);
             assert_eq!((found.op, found.format), (op, format), "{name}");
+        }
+        for (symbol, name) in [("5log10Ed", Some("log10")), ("5atan2Edd", Some("atan2")), ("3tanEf", None)] {
+            assert_eq!(of_v8(&format!("_ZN2v84base7ieee754{symbol}")), name);
         }
         for name in ["sine", "sinff", "ilogb", "__ieee754_rem_pio2", "sinf128", "r", "f", "", "exp_r"] {
             assert_eq!(scalar(body(name)), None, "{name}");

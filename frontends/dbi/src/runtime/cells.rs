@@ -117,17 +117,11 @@ impl<W: Words> Cells<W::Value> for MirrorCells<'_, '_, W> {
     }
 
     fn leave_trace(&mut self, from: Location, to: Location, bytes: usize) {
-        let mut cell = [0; 8];
-        self.read(from, &mut cell[..bytes.min(8)]);
-        let word = u64::from_le_bytes(cell);
-        let trace = [word as u32, (word >> 32) as u32].into_iter().find_map(|word| match word {
-            0 => None,
-            word => self.words.trace(word),
-        });
-        match trace {
-            Some(byte) => self.write(to, &[byte; 16][..bytes]),
-            None => self.clear(to, bytes),
-        }
+        let mut cell = [0; 16];
+        self.read(from, &mut cell[..bytes]);
+        let cell = u128::from_le_bytes(cell);
+        let trace = if cell == 0 { None } else { self.words.trace(cell, bytes) };
+        self.write(to, &trace.unwrap_or(0).to_le_bytes()[..bytes]);
     }
 
     fn permute(&mut self, from: [Location; 2], to: Location, map: &[u8]) {

@@ -87,6 +87,15 @@ struct Pending {
     then: Then,
 }
 
+impl Pending {
+    /// Tells whether this is the stack pointer after the return. Where a loop of Java's goes from the interpreter to code that was
+    /// compiled meanwhile, the frame is taken off, and its place aligned as compiled code wants it.
+    fn returns_with(&self, stack: u64) -> bool {
+        const ALIGNMENT: u64 = 16;
+        stack == self.stack || stack == self.stack & !(ALIGNMENT - 1)
+    }
+}
+
 /// A number that a method of Java was given to read.
 #[derive(Debug)]
 pub(crate) struct Read {
@@ -254,7 +263,7 @@ impl Calls {
     /// The purpose for which `at` was waited for, where the thread has come with this stack pointer. To be asked until
     /// there is no more: a function may end by jumping to another, which then returns for both.
     pub(super) fn returned(&mut self, at: u64, stack: u64) -> Option<Then> {
-        let found = self.pending.iter().rposition(|call| call.at == at && call.stack == stack)?;
+        let found = self.pending.iter().rposition(|call| call.at == at && call.returns_with(stack))?;
         while self.pending.len() > found + 1 {
             self.drop_last();
         }
@@ -338,6 +347,16 @@ mod tests {
         assert_eq!(named(calls.returned(0x10, 0x7000)), Some(2));
         assert_eq!(named(calls.returned(0x10, 0x8000)), Some(1));
         assert!(calls.returned(0x10, 0x8000).is_none());
+    }
+
+    #[test]
+    fn a_frame_that_was_replaced_may_be_aligned() {
+        let mut calls = Calls::new();
+        calls.push(0x10, 0x8008, Then::Named(1, Vec::new()));
+        assert!(calls.returned(0x10, 0x7ff8).is_none());
+        assert_eq!(named(calls.returned(0x10, 0x8000)), Some(1));
+        calls.push(0x10, 0x8000, Then::Named(2, Vec::new()));
+        assert!(calls.returned(0x10, 0x7ff8).is_none());
     }
 
     #[test]
