@@ -178,6 +178,18 @@ fn digits_lost_in_integer_arithmetic_are_counted() {
     assert_eq!(dots, [Some(0.0), Some(3.0)]);
 }
 
+/// Each of three shifts to another register, and none of a constant over a float with a derivative.
+#[test]
+fn digits_shifted_to_another_register_are_counted() {
+    for (shadow, options) in [("dot", &[][..]), ("dot", &["--no-avx512"]), ("adjoint", &[])] {
+        let Some(seen) = observe(shadow, "shifted_elsewhere.c", "-O1 -g -mavx", "avx", options) else {
+            return;
+        };
+        let count = |function| counted(&seen, function);
+        assert_eq!(["left", "right", "narrow"].map(count), [4; 3], "{shadow} {options:?}");
+    }
+}
+
 /// A power of two has no digits to lose, and a derivative like any other: each of the three conversions is counted.
 #[test]
 fn powers_of_two_lost_in_integer_arithmetic_are_counted() {

@@ -383,6 +383,8 @@ pub(super) fn bits(build: &mut Build<'_>, by: Integral, lane: Format) -> Result<
         build.clear(to, bytes);
         return build.finish_vector(bytes);
     }
+    let is_by_immediate = by.shifts() && build.operands() < build.insn.op_count();
+    let a = if is_by_immediate { last_source(build) } else { a };
     let b = if b < build.operands() && by.takes_two() { b } else { a };
     let by = by.bitwise();
     let width = lane.bytes() as u16;

@@ -135,13 +135,27 @@ impl Emitter {
         self.scale(parts);
         self.drop_others(parts);
         if loses_digits(insn) {
-            self.count_lost(at, parts, number);
+            self.find_lost(parts);
+            match self.mirror().settings.policy.errors {
+                Some(_) => self.leave_traces(parts),
+                None => self.count_mask(at, number),
+            }
         }
         true
     }
 
-    /// Counts the instruction if a lane had a shadow, and has none and still digits.
-    fn count_lost(&mut self, at: At<'_>, parts: Parts, number: u16) {
+    /// Gives lanes of mask register 1 an error that is a trace of what they have lost (`core::words`).
+    fn leave_traces(&mut self, parts: Parts) {
+        let constants = Constants::at(self.mirror().settings.constants);
+        let [magnitude, sign] =
+            [constants.magnitude(Format::F32), constants.sign(Format::F32)].map(Place::Mem);
+        let hot = &mut self.out.hot;
+        hot.vector(parts.vector(forms::LOAD, [U, 0], magnitude));
+        hot.vector(parts.vector(forms::OR, [16 + parts.d, U], sign).masked(FIRST));
+    }
+
+    /// Marks in mask register 1 the lanes that had a shadow, and have none and still digits.
+    fn find_lost(&mut self, parts: Parts) {
         let constants = Constants::at(self.mirror().settings.constants);
         let shadow = self.waiting(SHADOW);
         let (r, to) = (parts.d, 16 + parts.d);
@@ -151,7 +165,6 @@ impl Emitter {
         hot.vector(parts.vector(forms::TEST, [FIRST, U], Place::Reg(U)));
         hot.vector(parts.vector(forms::TEST_NOT, [FIRST, to], Place::Reg(to)).masked(FIRST));
         hot.vector(parts.vector(forms::TEST, [FIRST, r], digits).masked(FIRST));
-        self.count_mask(at, number);
     }
 
     fn waiting(&self, place: usize) -> Mem {
