@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 use libtest_mimic::{Arguments, Failed, Trial};
+use serde_json::Value;
 use shadowgrind_tests::host;
 use shadowgrind_tests::shadowed::build::Recipe;
 use shadowgrind_tests::shadowed::fpcore::{self, Core, cores, samples};
@@ -112,7 +113,17 @@ fn check(source: &Path, how: &str, options: &[&str]) -> Result<(), String> {
         return Err(format!("not called clean: {}", errors.document["verdict"]["text"]));
     }
     let pairs = reals.outputs.iter().zip(&errors.outputs).enumerate();
-    let wrong: Vec<String> = pairs.filter_map(|(n, (real, error))| disagreement(n, real, error)).collect();
+    // Of a float that integers have made of another neither knows anything: for one it is exact, and counted, for the other unsettled.
+    let is_excused = |n: usize| {
+        let is_of_bytes = |gap: &Value| gap["instruction"] == "a float whose bytes were changed before";
+        let gaps = reals.document["coverage"]["gaps"].as_array();
+        let is_lost = gaps.is_some_and(|gaps| gaps.iter().any(is_of_bytes));
+        is_lost && errors.document["outputs"][n]["judgement"] == "unsettled"
+    };
+    let wrong: Vec<String> = pairs
+        .filter(|&(n, _)| !is_excused(n))
+        .filter_map(|(n, (real, error))| disagreement(n, real, error))
+        .collect();
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
 }
 
