@@ -1,25 +1,9 @@
 // Floats chosen, computed, moved, scattered and scaled under masks, and any function of three operands, as compilers use them where they
 // may take AVX-512 for granted. With AVX-512 only.
 //@ float and double: sixteen and eight lanes
-#include "check.h"
-#include <immintrin.h>
-
-enum { COUNT = 64 / sizeof(real) };
-typedef union {
-    real lanes[COUNT];
-#if KIND == 4
-    __m512 vector;
-    __m512i bits;
-#else
-    __m512d vector;
-    __m512i bits;
-#endif
-} lanes;
+#include "masked.h"
 
 #if KIND == 4
-typedef __mmask16 mask;
-#define PS(name) _mm512_##name##_ps
-#define EPI(name) _mm512_##name##_epi32
 #define INDICES _mm512_setr_epi32(3, 1, 15, 0, 2, 4, 6, 8, 10, 12, 14, 5, 7, 9, 11, 13)
 #define SCATTER(to, m, from) _mm512_mask_i32scatter_ps(to, m, INDICES, from, 4)
 #define GATHER(old, m, from) _mm512_mask_i32gather_ps(old, m, INDICES, from, 4)
@@ -27,9 +11,6 @@ static const int PLACES[] = {3, 1, 15, 0, 2, 4, 6, 8, 10, 12, 14, 5, 7, 9, 11, 1
 #define FRACTION EPI(set1)(0x807fffff)
 #define TWO EPI(set1)(0x40000000)
 #else
-typedef __mmask8 mask;
-#define PS(name) _mm512_##name##_pd
-#define EPI(name) _mm512_##name##_epi64
 #define INDICES _mm512_setr_epi64(3, 1, 7, 0, 2, 4, 6, 5)
 #define SCATTER(to, m, from) _mm512_mask_i64scatter_pd(to, m, INDICES, from, 8)
 #define GATHER(old, m, from) _mm512_mask_i64gather_pd(old, m, INDICES, from, 8)
@@ -37,18 +18,6 @@ static const int PLACES[] = {3, 1, 7, 0, 2, 4, 6, 5};
 #define FRACTION EPI(set1)(0x800fffffffffffff)
 #define TWO EPI(set1)(0x4000000000000000)
 #endif
-
-/* The derivative of lane i is i + 1 or 10 (i + 1), that of a result `expected`; each counts with another weight. */
-static void sum(const char *name, lanes made, const wide *expected)
-{
-    real total = 0;
-    wide derivative = 0;
-    for (int i = 0; i < COUNT; i++) {
-        total += (real)(i + 1) * made.lanes[i];
-        derivative += (i + 1) * expected[i];
-    }
-    check(name, total, derivative);
-}
 
 static void checks(void)
 {
@@ -62,12 +31,6 @@ static void checks(void)
             b.lanes[i] = (real)1.25 + (real)(10 * (i + 1)) * at(0.125);
             da[i] = i + 1, db[i] = 10 * (i + 1);
         }
-#define BIT(i) (m >> (i) & 1)
-#define EACH(name, value, chosen_, other)                      \
-        made.vector = (value);                                 \
-        for (int i = 0; i < COUNT; i++)                        \
-            expected[i] = BIT(i) ? (chosen_) : (other);        \
-        sum(name, made, expected)
         EACH("merged-sum", PS(mask_add)(a.vector, m, a.vector, b.vector), da[i] + db[i], da[i]);
         EACH("zeroed-sum", PS(maskz_add)(m, a.vector, b.vector), da[i] + db[i], 0);
         EACH("merged-fma", PS(mask_fmadd)(a.vector, m, b.vector, a.vector),

@@ -8,7 +8,6 @@ use super::record::Plan;
 use super::{At, Settings, Watched, mask_of};
 use crate::x86::access;
 use crate::x86::emit::Emitter;
-use crate::x86::lower::rounds_to_fractions;
 use crate::x86::rows;
 use crate::x86::superblock::{Flow, Insn, Superblock};
 use crate::x86::table::{Row, Shape};
@@ -89,6 +88,7 @@ impl Emitter {
         match row {
             row if row.is_watched(compares) && self.watched(at) == Watched::Always => self.out_of_line(at),
             Row::Nothing => self.guest(at),
+            Row::Round(..) if records => self.out_of_line(at),
             row if is_masked(row, insn) => self.checked(at),
             Row::Mxcsr(_) if self.hides_mxcsr() => self.annotated_mxcsr(at),
             Row::Integer | Row::Hint | Row::Flags(_) | Row::Mxcsr(_) => self.integer(at),
@@ -133,12 +133,9 @@ impl Emitter {
             Row::ToHalf if !records && !appends => self.single_to_half(at),
             Row::Compare(format, shape) if !compares => self.compared_to_masks(at, format, shape),
             // Where roundings count, an integer may be another than the real's.
-            Row::Round(format, shape) if !records && !is_born && !rounds_to_fractions(insn) => {
-                self.fresh(at, format, shape);
-            }
+            Row::Round(format, shape) if !is_born => self.fresh(at, format, shape),
             Row::FromInteger(format, shape) => self.fresh(at, format, shape),
             Row::ToInteger(..) if !policy.conversions => self.integer(at),
-            Row::Round(..) if records => self.out_of_line(at),
             _ => self.checked(at),
         }
     }
