@@ -89,7 +89,7 @@ impl Emitter {
             row if row.is_watched(compares) && self.watched(at) == Watched::Always => self.out_of_line(at),
             Row::Nothing => self.guest(at),
             Row::Round(..) if records => self.out_of_line(at),
-            row if is_masked(row, insn) => self.checked(at),
+            row if is_masked(row, insn) && (records || appends || !has_masked_rule(row)) => self.checked(at),
             Row::Mxcsr(_) if self.hides_mxcsr() => self.annotated_mxcsr(at),
             Row::Integer | Row::Hint | Row::Flags(_) | Row::Mxcsr(_) => self.integer(at),
             Row::Digits if policy.derivatives.is_none() || self.mode.is_off() => self.integer(at),
@@ -118,6 +118,7 @@ impl Emitter {
             Row::Trick(..) if at.block.whole(insn.ip()) == Some(Whole::Asked) => self.integer(at),
             Row::Logic(..) | Row::Trick(..) if self.scaled(at) => {}
             Row::Logic(by, lanes) => self.logic(at, by, lanes),
+            Row::Ternary(format) => self.ternary_wide(at, format),
             Row::Arith(op, format, shape) => self.arithmetic(at, op, None, format, shape),
             Row::Unary(op, format, shape) => self.arithmetic(at, op, None, format, shape),
             Row::Fused(op, terms, format, shape) => self.arithmetic(at, op, Some(terms), format, shape),
@@ -152,6 +153,11 @@ fn is_masked(row: Row, insn: &iced_x86::Instruction) -> bool {
     insn.has_op_mask()
         && insn.op0_register().is_vector_register()
         && !matches!(row, Row::Move(..) | Row::Gather(_))
+}
+
+/// Tells whether a rule goes beside an instruction of this row under a mask too.
+fn has_masked_rule(row: Row) -> bool {
+    matches!(row, Row::Arith(..) | Row::Unary(..) | Row::Fused(..))
 }
 
 /// Tells whether the engine sees to an instruction of this row where it stands for what translated code does.
