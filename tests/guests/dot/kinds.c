@@ -5,13 +5,11 @@
 
 #if KIND == 4
 #define TABLE(answers) _mm512_set1_epi32(answers)
-#define INDEX_BITS 5
 #define ONE(name) _mm_##name##_ss
 typedef __m128 low;
 typedef uint32_t word;
 #else
 #define TABLE(answers) _mm512_set1_epi64(answers)
-#define INDEX_BITS 4
 #define ONE(name) _mm_##name##_sd
 typedef __m128d low;
 typedef uint64_t word;
@@ -100,21 +98,21 @@ static void checks(void)
         EACH("zeroed-negative", PS(maskz_fixupimm)(m, b.vector, a.vector, TABLE(0x81541822), 0),
              a.lanes[i] < 0 ? da[i] : 0, 0);
 
-        /* What is left of the indices are floats, and may have derivatives. */
-        word bits[COUNT];
-        memcpy(bits, b.lanes, sizeof bits);
-        made.vector = PS(mask2_permutex2var)(a.vector, b.bits, m, a.vector);
-        for (int i = 0; i < COUNT; i++) {
-            int index = bits[i] & ((1 << INDEX_BITS) - 1) & (COUNT - 1);
-            expected[i] = BIT(i) ? da[index] : db[i];
-        }
-        sum("permuted-or-index^", made, expected);
-        made.vector = PS(mask_permutex2var)(a.vector, m, b.bits, b.vector);
-        for (int i = 0; i < COUNT; i++) {
-            int index = bits[i] & ((1 << INDEX_BITS) - 1);
-            expected[i] = !BIT(i) ? da[i] : index < COUNT ? da[index] : db[index - COUNT];
-        }
-        sum("permuted-of-two^", made, expected);
+        /* What is left of the indices are floats, and have derivatives. */
+        lanes index;
+        word picks[COUNT];
+        for (int i = 0; i < COUNT; i++)
+            picks[i] = (5 * i + 3) % (2 * COUNT);
+        memcpy(&index, picks, sizeof index);
+        index.vector = PS(mask_mov)(b.vector, m, index.vector);
+        made.vector = PS(mask2_permutex2var)(a.vector, index.bits, m, b.vector);
+        for (int i = 0; i < COUNT; i++)
+            expected[i] = !BIT(i) ? db[i] : picks[i] < COUNT ? da[picks[i]] : db[picks[i] - COUNT];
+        sum("permuted-or-index", made, expected);
+        made.vector = PS(mask_permutex2var)(a.vector, m, index.bits, b.vector);
+        for (int i = 0; i < COUNT; i++)
+            expected[i] = !BIT(i) ? da[i] : picks[i] < COUNT ? da[picks[i]] : db[picks[i] - COUNT];
+        sum("permuted-of-two", made, expected);
 
         pair x, y, one;
         for (unsigned i = 0; i < sizeof x.lanes / sizeof *x.lanes; i++)

@@ -46,8 +46,7 @@ impl Emitter {
             Flow::Straight => self.straight(at),
             Flow::Engine if matches!(rows::row(&insn.decoded), Row::State(..)) => self.out_of_line(at),
             Flow::Engine => {
-                // What the engine carries out gives its results in these.
-                self.clear_cells(mask_of(&[0, 1, 2, 3, 11]));
+                self.clear_cells(mask_of(rows::results(&insn.decoded)));
                 self.instruction(index, insn);
             }
             _ => self.instruction(index, insn),

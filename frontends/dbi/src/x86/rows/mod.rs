@@ -16,7 +16,7 @@ mod x87;
 pub(crate) use float::makes_wide_integers;
 pub(crate) use moves::{Halves, inserted, lane_name, moves_halves, moves_parts};
 pub(crate) use operand_size::operand_bits;
-pub(crate) use system::{System, names_gs_base, system};
+pub(crate) use system::{System, names_gs_base, results, system};
 
 use super::table::{Moved, Row};
 use iced_x86::{Code, CpuidFeature, EncodingKind, Instruction, Mnemonic, Register};
