@@ -53,7 +53,7 @@ pub(super) fn one_minus_square<K: Arith>(k: &K, x: K::V) -> K::V {
     k.mul(k.sub(one, x), k.add(one, x))
 }
 
-/// How |x| compares with |y|. A NaN compares as equal.
+/// The order of |x| and |y|. A NaN is taken for equal.
 pub(super) fn sizes<R: Reals>(m: &R, x: &R::Real, y: &R::Real) -> Ordering {
     let (x, y) = (m.abs(x), m.abs(y));
     let (is_less, is_greater) = (m.less(&x, &y), m.less(&y, &x));

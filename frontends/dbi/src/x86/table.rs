@@ -63,7 +63,7 @@ pub(crate) enum Row {
     /// Rounds to integral values by the immediate's mode, or to binary fractions.
     Round(Format, Shape),
 
-    /// What rounding by the immediate's mode leaves, to integers or binary fractions.
+    /// Leaves what rounding by the immediate's mode, to integers or binary fractions, takes off.
     Reduce(Format, Shape),
     /// One of the two sources by size, with a sign, both as the immediate says.
     Range(Format, Shape),

@@ -54,7 +54,7 @@ pub(super) fn range(build: &mut Build<'_>, format: Format, shape: Shape) -> Resu
     finish(build, format, shape)
 }
 
-/// What is common to choices by the kind of float.
+/// The lanes of an instruction that tells floats by their kinds.
 fn by_kind(build: &mut Build<'_>, format: Format, count: u16, x: Lanes, r: Lanes) -> ByKind {
     let lanes = [x, r].map(|lanes| [lanes.lane(0).value, lanes.lane(1).value - lanes.lane(0).value]);
     ByKind { format, count, x: lanes[0], r: lanes[1], mask: build.mask(), zeroes: !build.merges() }

@@ -20,7 +20,7 @@ pub(crate) struct ByKind {
 }
 
 impl ByKind {
-    /// Whether the mask lets lane `i` through.
+    /// Tells whether the mask lets lane `i` through.
     fn is_let_through(&self, record: &[u8], i: u16) -> bool {
         self.mask.is_none_or(|mask| bit(record, mask, i))
     }

@@ -208,7 +208,7 @@ fn what_is_left_to_the_engine_has_a_reason() {
     assert!(unused.is_empty(), "nothing is left to the engine any more for {unused:?}");
 }
 
-/// Moves, and where rules are computed in place arithmetic, of a guest that uses AVX-512, with masks or without; but not with roundings
+/// Moves, and where rules are computed in place arithmetic and logic, of a guest that uses AVX-512, with masks or without; but not with roundings
 /// of their own.
 #[test]
 fn plain_instructions_of_avx512_have_code() {
@@ -217,9 +217,10 @@ fn plain_instructions_of_avx512_have_code() {
     for (code, row) in codes(true) {
         for block in blocks(code, &mut rng) {
             let insn = &block.insns[0].decoded;
-            // The control of some is where the result goes, and of others a mask register.
-            let has_mask_operand = (0..insn.op_count()).any(|n| insn.op_register(n).is_k());
-            let is_move = matches!(row, Row::Move(_, control) if control & 1 == 0) && !has_mask_operand;
+            // The control of some is where the result goes, and others take a general register to many lanes.
+            let is_general = |n| insn.op_register(n).is_gpr();
+            let is_spread = insn.has_op_mask() && (0..insn.op_count()).any(is_general);
+            let is_move = matches!(row, Row::Move(_, control) if control & 1 == 0) && !is_spread;
             let is_arithmetic = match row {
                 Row::Arith(op, ..) | Row::Unary(op, ..) | Row::Fused(op, ..) => op.is_arithmetic(),
                 _ => false,
@@ -227,7 +228,10 @@ fn plain_instructions_of_avx512_have_code() {
             if access::raises_otherwise(insn) || broadcasts_to_two(insn) {
                 continue;
             }
-            for kind in kinds().filter(|kind| is_move || is_arithmetic && kind.inline().is_some()) {
+            let is_logic = matches!(row, Row::Logic(..) | Row::Ternary(_)) && !insn.has_op_mask();
+            let is_logic = is_logic && !(insn.is_broadcast() && insn.op0_register().is_xmm());
+            let is_computed = is_arithmetic || is_logic;
+            for kind in kinds().filter(|kind| is_move || is_computed && kind.inline().is_some()) {
                 let setting = Setting { kind, in_registers: 0, wide: true };
                 if reason(insn, setting).is_none() && setting.leaves(&block) {
                     left.insert(format!("{code:?} under {}", kind.name()));

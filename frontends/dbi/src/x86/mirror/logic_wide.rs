@@ -169,8 +169,8 @@ impl Emitter {
     /// shadow if the others have none, and all its digits count.
     pub(super) fn ternary_wide(&mut self, at: At<'_>, format: Format) {
         let insn = &at.insn().decoded;
-        let Settings { records, wide, policy, .. } = self.mirror().settings;
-        if !wide || records || policy.is_born || !is_known_ternary(insn) {
+        let Settings { records, wide, .. } = self.mirror().settings;
+        if !wide || records || !is_known_ternary(insn) {
             return self.checked(at);
         }
         if !self.open_operand(at) {
@@ -184,6 +184,8 @@ impl Emitter {
         let destination = self.shadow_loaded(lanes, d);
         let Operands { x: [a, b], shadows: [first, second] } = self.logic_operands(at, lanes, a, b);
         let [result, turned, shadow, left] = std::array::from_fn(|_| self.another_temporary());
+        let is_born = self.mirror().settings.policy.is_born;
+        let spare = is_born.then(|| [self.another_temporary(), self.another_temporary()]);
         let kept = self.spill_slot(SPILL_SLOTS - 1);
         self.keeping_masks(|e| {
             e.out.hot.vector(lanes.vector(forms::MOVE, [result, 0], Place::Reg(d)));
@@ -196,7 +198,7 @@ impl Emitter {
                 e.out.hot.vector(lanes.vector(forms::MOVE, [turned, 0], Place::Reg(d)));
                 let other = lanes.vector(forms::TERNARY, [turned, a], Place::Reg(b));
                 e.out.hot.vector(other.immediate(complemented(table, n)));
-                e.taken_shadow(lanes, [x, own], [result, turned, shadow, left]);
+                e.taken_shadow(lanes, [x, own], [result, turned, shadow, left], spare);
             }
             e.out.hot.vector(lanes.vector(forms::TEST, [FIRST, left], Place::Reg(left)));
             let place = Place::Mem(kept);
@@ -209,14 +211,24 @@ impl Emitter {
     }
 
     /// Takes the shadow of operand `x` over, in lanes of `shadow` where there is none, with the sign that the operand has in the result;
-    /// `other` is what would have been made of its complement. Sets bits in lanes that are `left`.
-    fn taken_shadow(&mut self, lanes: Lanes, [x, own]: [u8; 2], [result, other, shadow, left]: [u8; 4]) {
+    /// `other` is what would have been made of its complement. Sets bits in lanes that are `left`. `spare`: those are left too whose real
+    /// may have another sign.
+    fn taken_shadow(
+        &mut self,
+        lanes: Lanes,
+        [x, own]: [u8; 2],
+        [result, other, shadow, left]: [u8; 4],
+        spare: Option<[u8; 2]>,
+    ) {
         let constants = Constants::at(self.mirror().settings.constants);
         let [sign, magnitude] =
             [constants.sign(lanes.format), constants.magnitude(lanes.format)].map(Place::Mem);
+        self.out.hot.vector(lanes.vector(forms::TEST, [SOME, own], Place::Reg(own)));
+        if let Some(spare) = spare {
+            self.leave_beyond(lanes, [x, own], left, spare);
+        }
         let hot = &mut self.out.hot;
         let xor = |second, rm| lanes.vector(forms::XOR, [other, second], Place::Reg(rm));
-        hot.vector(lanes.vector(forms::TEST, [SOME, own], Place::Reg(own)));
         hot.vector(lanes.vector(forms::TEST, [LEFT[0], shadow], Place::Reg(shadow)).masked(SOME));
         hot.vector(lanes.vector(forms::OR, [left, left], magnitude).masked(LEFT[0]));
         // All digits turn over with the operand's, and are the same.
@@ -228,6 +240,22 @@ impl Emitter {
         hot.vector(lanes.vector(forms::OR, [left, left], magnitude).masked(LEFT[0]));
         hot.vector(lanes.vector(forms::TERNARY, [other, own], sign).immediate(TURN));
         hot.vector(lanes.vector(forms::MOVE, [shadow, 0], Place::Reg(other)).masked(SOME));
+    }
+
+    /// Sets bits in lanes that are `left`, those among mask `SOME` in which what is to be added to `x` is larger than that: the real may
+    /// be on the other side of zero.
+    fn leave_beyond(&mut self, lanes: Lanes, [x, error]: [u8; 2], left: u8, [rest, size]: [u8; 2]) {
+        let constants = Constants::at(self.mirror().settings.constants);
+        let [sign, magnitude] =
+            [constants.sign(lanes.format), constants.magnitude(lanes.format)].map(Place::Mem);
+        let add = if lanes.format == Format::F32 { forms::ADD_32 } else { forms::ADD_64 };
+        let hot = &mut self.out.hot;
+        // What is less than all bits but the sign by one size, and the other: together they reach the sign.
+        hot.vector(lanes.vector(forms::AND_NOT, [rest, x], magnitude));
+        hot.vector(lanes.vector(forms::AND, [size, error], magnitude));
+        hot.vector(lanes.vector(add, [rest, rest], Place::Reg(size)));
+        hot.vector(lanes.vector(forms::TEST, [LEFT[0], rest], sign).masked(SOME));
+        hot.vector(lanes.vector(forms::OR, [left, left], magnitude).masked(LEFT[0]));
     }
 }
 
