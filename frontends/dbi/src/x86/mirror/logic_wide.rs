@@ -261,7 +261,8 @@ impl Emitter {
 
 /// Tells whether instructions like this function of three operands are known.
 fn is_known_ternary(insn: &Instruction) -> bool {
-    !access::works_otherwise(insn) && !(insn.is_broadcast() && insn.op0_register().is_xmm())
+    let is_short = insn.is_broadcast() && insn.op0_register().is_xmm();
+    !is_short && !access::works_otherwise(insn)
 }
 
 /// The table of the function of the complement of operand `n`.
