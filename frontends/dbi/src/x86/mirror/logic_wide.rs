@@ -1,7 +1,7 @@
 //! Bitwise logic of a guest that uses AVX-512 itself: signs turned over, cut off or set, of one operand in each lane that has a shadow.
 //!
-//! Knows instructions without a mask. One with a lane in which more operands have a shadow, or digits of one are cut, is left to the
-//! engine.
+//! Knows instructions without a mask. One with a lane that has digits of more operands with a shadow, or only some of one's, is left to
+//! the engine.
 
 use super::check::Source;
 use super::logic::{Lanes, TURN};
@@ -166,7 +166,7 @@ impl Emitter {
 
 impl Emitter {
     /// Any function of three operands, on lanes of `format`. A lane of the result that is one operand but for its sign has that one's
-    /// shadow if the others have none, and all its digits count.
+    /// shadow, if it has all its digits and none of another's.
     pub(super) fn ternary_wide(&mut self, at: At<'_>, format: Format) {
         let insn = &at.insn().decoded;
         let Settings { records, wide, .. } = self.mirror().settings;
@@ -223,16 +223,19 @@ impl Emitter {
         let constants = Constants::at(self.mirror().settings.constants);
         let [sign, magnitude] =
             [constants.sign(lanes.format), constants.magnitude(lanes.format)].map(Place::Mem);
-        self.out.hot.vector(lanes.vector(forms::TEST, [SOME, own], Place::Reg(own)));
+        let xor = |second, rm| lanes.vector(forms::XOR, [other, second], Place::Reg(rm));
+        let hot = &mut self.out.hot;
+        // What the result has no digits of is not chosen, or gives a sign.
+        hot.vector(xor(other, result));
+        hot.vector(lanes.vector(forms::TEST, [SOME, other], magnitude));
+        hot.vector(lanes.vector(forms::TEST, [SOME, own], Place::Reg(own)).masked(SOME));
         if let Some(spare) = spare {
             self.leave_beyond(lanes, [x, own], left, spare);
         }
         let hot = &mut self.out.hot;
-        let xor = |second, rm| lanes.vector(forms::XOR, [other, second], Place::Reg(rm));
         hot.vector(lanes.vector(forms::TEST, [LEFT[0], shadow], Place::Reg(shadow)).masked(SOME));
         hot.vector(lanes.vector(forms::OR, [left, left], magnitude).masked(LEFT[0]));
         // All digits turn over with the operand's, and are the same.
-        hot.vector(xor(other, result));
         hot.vector(lanes.vector(forms::AND_NOT, [other, other], magnitude));
         hot.vector(lanes.vector(forms::OR, [left, left], Place::Reg(other)).masked(SOME));
         hot.vector(xor(result, x));
