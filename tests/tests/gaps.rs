@@ -87,15 +87,6 @@ fn a_gap_is_counted_where_it_meets_a_shadow() {
     }
 }
 
-#[test]
-fn rounding_to_binary_fractions_is_counted() {
-    let Some(seen) = observe("dot", "binary_fractions.c", "-O1 -mavx512f", "avx512f", &[]) else { return };
-    let gaps = gaps(&seen);
-    assert_eq!(gaps.len(), 1, "{gaps:?}");
-    assert!(gaps[0].0.to_lowercase().starts_with("vrndscalesd"), "{gaps:?}");
-    assert_eq!(seen.report.outputs.last().and_then(|output| output.dot), Some(2.0 * 3.3));
-}
-
 /// Text is no part of the floats that were where its buffer is, in whatever pieces and order it comes.
 #[test]
 fn text_over_floats_that_were_freed_is_no_gap() {

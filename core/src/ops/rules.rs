@@ -5,7 +5,10 @@
 use super::{Factor, Gradient, MAX_OPERANDS, Minus, Partial, Unless, When, Zero};
 use crate::arith::Arith;
 use crate::functions::Functions;
+use crate::reals::Reals;
+use std::cmp::Ordering;
 
+pub(super) use std::cmp::Ordering::{Equal, Greater, Less};
 pub(super) use std::f64::consts::{FRAC_1_PI, LN_2, LN_10, LOG2_E, LOG10_E, PI};
 
 /// Relative error that an error may have itself.
@@ -48,6 +51,13 @@ pub(super) fn twice<K: Arith>(k: &K, a: K::V) -> K::V {
 pub(super) fn one_minus_square<K: Arith>(k: &K, x: K::V) -> K::V {
     let one = k.lit(1.0);
     k.mul(k.sub(one, x), k.add(one, x))
+}
+
+/// The order of |x| and |y|. A NaN is taken for equal.
+pub(super) fn sizes<R: Reals>(m: &R, x: &R::Real, y: &R::Real) -> Ordering {
+    let (x, y) = (m.abs(x), m.abs(y));
+    let (is_less, is_greater) = (m.less(&x, &y), m.less(&y, &x));
+    is_greater.cmp(&is_less)
 }
 
 /// 1 where a < b, else 0.

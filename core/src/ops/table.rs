@@ -541,6 +541,26 @@ macro_rules! for_each_op {
                 residual: Never,
                 real: m.max(x, y),
             }
+            /// The one of smaller size: a NaN gives way to a number, and of two that differ in sign alone it is the lesser.
+            Fminmag "fminmag" (x, y) = r, "(if (< (fabs y) (fabs x)) y x)", |k, m| {
+                gradient: choice(k.eq(r, x)),
+                residual: Never,
+                real: match sizes(m, x, y) {
+                    Less => x.clone(),
+                    Greater => y.clone(),
+                    Equal => m.min(x, y),
+                },
+            }
+            /// The one of larger size: a NaN gives way to a number, and of two that differ in sign alone it is the greater.
+            Fmaxmag "fmaxmag" (x, y) = r, "(if (< (fabs x) (fabs y)) y x)", |k, m| {
+                gradient: choice(k.eq(r, x)),
+                residual: Never,
+                real: match sizes(m, x, y) {
+                    Less => y.clone(),
+                    Greater => x.clone(),
+                    Equal => m.max(x, y),
+                },
+            }
             /// The fraction x − trunc x: `modf`'s result; what it stores is Trunc.
             Modf "modf" (x) = r, "(- x (trunc x))", |k, m| {
                 gradient: of([One]),

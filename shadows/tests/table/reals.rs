@@ -54,6 +54,8 @@ fn native(op: Op, x: &[f64]) -> f64 {
         Op::Fdim => libm::fdim(a, b),
         Op::Fmin => a.min(b),
         Op::Fmax => a.max(b),
+        Op::Fminmag => select(a.abs() == b.abs(), a.min(b), select(a.abs() < b.abs() || b.is_nan(), a, b)),
+        Op::Fmaxmag => select(a.abs() == b.abs(), a.max(b), select(a.abs() > b.abs() || b.is_nan(), a, b)),
         Op::Modf => select(a.is_infinite(), f64::NAN, libm::modf(a).0),
         Op::YLog2 => a * b.log2(),
         Op::YLog2p1 => a * (b.ln_1p() / LN_2),

@@ -22,6 +22,18 @@ static double pushed_from_memory(double x)
     return to;
 }
 
+/* A system call returns in rax, and leaves most others alone. */
+static double kept_by_a_call(double x)
+{
+    enum { GETPID = 39 };
+    double result, other;
+    __asm__ volatile("movq %2, %%rbx\n\tmovq %2, %%rdx\n\tmovl %3, %%eax\n\tsyscall\n\tmovq %%rbx, %0\n\tmovq %%rdx, %1"
+                     : "=x"(result), "=x"(other)
+                     : "x"(x), "i"(GETPID)
+                     : "rax", "rbx", "rcx", "rdx", "r11", "memory");
+    return result + 2 * other;
+}
+
 /* In four pieces, the last two bytes first. */
 static double pushed_in_pieces(double x)
 {
@@ -295,6 +307,7 @@ static void checks(void)
     const wide ln2 = 0.693147180559945309417232121458176568L;
     AT("push-pop", pushed(x), 1, 0.75, -2.5);
     AT("push-pop-memory", pushed_from_memory(x), 1, 0.75, -2.5);
+    AT("system-call", kept_by_a_call(x), 3, 0.75, -2.5);
     AT("push-pieces", pushed_in_pieces(x), 1, 0.75, -2.5);
     AT("push-flags^", pushed_over(x), 0, 0.75, -2.5);
     AT("xchg-memory", exchanged(x), 3, 0.75, -2.5);

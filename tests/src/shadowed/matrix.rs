@@ -22,7 +22,7 @@ const BOTH: &[&str] = &["c", "c++"];
 const ALL_KINDS: &[u32] = &[4, 8, 10];
 
 #[rustfmt::skip]
-const GUESTS: [Guest; 29] = [
+const GUESTS: [Guest; 30] = [
     Guest { file: "elementary.c",    languages: BOTH,         kinds: ALL_KINDS, flags: "", libs: "-lm" },
     Guest { file: "functions.c",     languages: BOTH,         kinds: ALL_KINDS, flags: "", libs: "-lm" },
     Guest { file: "control.c",       languages: BOTH,         kinds: ALL_KINDS, flags: "", libs: "-lm" },
@@ -44,6 +44,7 @@ const GUESTS: [Guest; 29] = [
     Guest { file: "far_code.c",      languages: &["c"],       kinds: &[8],      flags: "", libs: "-lm" },
     Guest { file: "lanes.c",         languages: BOTH,         kinds: &[8],      flags: "-mavx2 -mfma -mf16c", libs: "-lm" },
     Guest { file: "masked.c",        languages: &["c"],       kinds: &[4, 8],   flags: "-march=x86-64-v4", libs: "-lm" },
+    Guest { file: "kinds.c",         languages: &["c"],       kinds: &[4, 8],   flags: "-march=x86-64-v4", libs: "-lm" },
     Guest { file: "half.c",          languages: &["c"],       kinds: &[4],      flags: "-mavx2 -mf16c", libs: "-lm" },
     Guest { file: "formatted.c",   languages: &["c"],       kinds: ALL_KINDS, flags: "", libs: "-lm" },
     Guest { file: "turns.c",       languages: &["c"],       kinds: ALL_KINDS, flags: "", libs: "-lm" },

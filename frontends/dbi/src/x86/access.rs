@@ -43,7 +43,12 @@ pub(super) fn is_decorated(insn: &Instruction) -> bool {
 
 /// Tells whether it works under a mask, or with a rounding mode or silence of its own.
 pub(super) fn works_otherwise(insn: &Instruction) -> bool {
-    insn.has_op_mask() || insn.rounding_control() != RoundingControl::None || insn.suppress_all_exceptions()
+    insn.has_op_mask() || raises_otherwise(insn)
+}
+
+/// Tells whether it has a rounding mode or silence of its own.
+pub(super) fn raises_otherwise(insn: &Instruction) -> bool {
+    insn.rounding_control() != RoundingControl::None || insn.suppress_all_exceptions()
 }
 
 #[cfg(test)]

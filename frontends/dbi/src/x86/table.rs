@@ -60,8 +60,17 @@ pub(crate) enum Row {
     Horizontal(Op, Format),
     /// Inner product by immediate mask, within 128 bits.
     DotProduct(Format),
-    /// Rounds to integral values by the immediate's mode.
+    /// Rounds to integral values by the immediate's mode, or to binary fractions.
     Round(Format, Shape),
+
+    /// Leaves what rounding by the immediate's mode, to integers or binary fractions, takes off.
+    Reduce(Format, Shape),
+    /// One of the two sources by size, with a sign, both as the immediate says.
+    Range(Format, Shape),
+    /// The last source times a power of two that brings it near one.
+    Significand(Format, Shape),
+    /// The first source, the destination or a constant: the second source says which for each kind of float.
+    FixUp(Format, Shape),
 
     /// f64 to f32.
     Narrow(Shape),
@@ -93,6 +102,8 @@ pub(crate) enum Row {
     Digits,
     /// Compares lanes into masks, by the immediate or the mnemonic's predicate.
     Compare(Format, Shape),
+    /// Tells lanes of some kinds from others, by the immediate.
+    Classify(Format, Shape),
     /// Compares the lowest lanes into the flags.
     CompareFlags(Format),
     /// Clears the upper halves of all vector registers, or all of them.
@@ -284,6 +295,9 @@ impl Row {
             | Row::Horizontal(..)
             | Row::DotProduct(_)
             | Row::Round(..)
+            | Row::Reduce(..)
+            | Row::Range(..)
+            | Row::Significand(..)
             | Row::Narrow(_)
             | Row::ToHalf => true,
             Row::X87(x87) => {
@@ -316,7 +330,7 @@ impl Row {
         matches!(self, Row::State(_, Direction::Save) | Row::X87(X87::SaveEnvironment))
     }
 
-    /// Tells whether a result may be rounded though the operands are exact; integers that floats are rounded to are meant as such.
+    /// Tells whether a result may be rounded though the operands are exact; integers and fractions that floats are rounded to are meant as such.
     pub(crate) fn rounds(self) -> bool {
         self.computes() && !matches!(self, Row::Round(..))
     }

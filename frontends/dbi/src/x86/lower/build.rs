@@ -147,6 +147,12 @@ impl<'a> Build<'a> {
         Operand { place, value: self.out.lowered.reserve(bytes) }
     }
 
+    /// Room for a float on the way to lane `i` of the result.
+    pub(super) fn in_scratch(&mut self, format: Format, i: u16) -> Operand {
+        let width = format.bytes() as u16;
+        self.computed(Place::State(state::SCRATCH + width * i), width)
+    }
+
     /// A constant of up to eight bytes, as an operand without a shadow.
     pub(super) fn constant(&mut self, bits: u64) -> Operand {
         let scratch = Place::State(state::SCRATCH);

@@ -1,10 +1,12 @@
 //! Completion: the parts of a record that are worked out from captured bytes rather than captured.
 
+use super::kinds::{FixUp, Significand, quotient};
 use super::moves;
 use super::ternary::Logic;
 use crate::x86::probe::{Probe, Shape};
 use crate::x86::table::XMM0;
 use shadowgrind_core::format::{Format, Number};
+use shadowgrind_core::ops::Op;
 
 /// One thing to work out. Offsets are in the record.
 #[derive(Debug)]
@@ -21,6 +23,10 @@ pub(crate) enum Completion {
     Test { test: Test, x: u16, flag: u16 },
     /// Flags of as many lanes, whether the captured mask register lets each through, and as many of the opposite.
     Mask { mask: u16, count: u16, flags: u16 },
+    /// Flags of lanes of which the significand is taken.
+    Significand(Significand),
+    /// Flags of lanes that a table of kinds has an answer for.
+    FixUp(FixUp),
     /// The bytes that `by` makes of those at both `x`.
     Logic { by: Logic, x: [u16; 2], r: u16, bytes: u16 },
 }
@@ -50,6 +56,18 @@ pub(crate) enum Value {
     Product { x: [u16; 2], used: bool },
     /// x₀ + x₁ in the same format.
     Sum { x: [u16; 2] },
+    /// x₀ − x₁, which is a fraction with so many binary places but for what was lost in x₁.
+    Fraction { x: [u16; 2], places: u8 },
+    /// The one of x that `by` chooses: the smaller or the larger, or the one of such size.
+    Chosen { by: Op, x: [u16; 2] },
+    /// |x|.
+    Size { x: u16 },
+    /// x times two to the power of the integer at `power`, which does not round.
+    Scaled { x: u16, power: u16 },
+    /// The number of binary places, or its negative, that x may have and be rounded to; 0 if x is so large that it is an integer.
+    Places { x: u16, places: u8, negative: bool },
+    /// The exponent of two that x₀ is x₁ times; 0 if it is not.
+    Quotient { x: [u16; 2] },
     /// The integer below x₀, of the same format.
     Floor { x: u16 },
     /// A narrower float.
@@ -108,7 +126,8 @@ impl ProbeMap {
         let map = |at: u16| usize::from(at)..usize::from(at + self.bytes);
         moves::map_of(&result, self.data, &mut record[map(self.at)]);
         if let Some(at) = self.merged {
-            moves::merged(&result, &mut record[map(at)]);
+            let is_source = self.captured.iter().all(|&(operand, ..)| operand != 0);
+            moves::merged(&result, is_source, &mut record[map(at)]);
         }
     }
 }
@@ -132,6 +151,8 @@ impl Completion {
                 let number = Format::F80.decode(float(Format::F80, record, *x));
                 record[usize::from(*flag)] = test.holds(number).into();
             }
+            Completion::Significand(significand) => significand.run(record),
+            Completion::FixUp(fix_up) => fix_up.run(record),
             &Completion::Mask { mask, count, flags } => {
                 for i in 0..count {
                     let is_set = bit(record, mask, i);
@@ -174,6 +195,30 @@ impl Value {
             Value::Bits(bits) => bits.into(),
             Value::Product { x, .. } => arithmetic(format, two(x), |a, b| a * b, |a, b| a * b),
             Value::Sum { x } => arithmetic(format, two(x), |a, b| a + b, |a, b| a + b),
+            Value::Fraction { x, places } => {
+                let [a, b] = two(x).map(|bits| format.to_f64(bits));
+                let unit = f64::from(1_u32 << places);
+                let fraction =
+                    if (a - b).abs() < ALL_INTEGERS { ((a - b) * unit).round() / unit } else { a - b };
+                format.from_f64(fraction)
+            }
+            Value::Chosen { by, x } => {
+                let [a, b] = two(x).map(|bits| format.to_f64(bits));
+                format.from_f64(chosen(by, a, b))
+            }
+            Value::Size { x } => format.from_f64(format.to_f64(float(format, record, x)).abs()),
+            Value::Scaled { x, power } => {
+                let [x, power] = two([x, power]).map(|bits| format.to_f64(bits));
+                format.from_f64(x * power.exp2())
+            }
+            Value::Places { x, places, negative } => {
+                let is_integer = format.to_f64(float(format, record, x)).abs() >= ALL_INTEGERS;
+                let places = if is_integer { 0 } else { i64::from(places) };
+                integer(format, if negative { -places } else { places })
+            }
+            Value::Quotient { x: [r, x] } => {
+                integer(format, quotient(format, two([x, r])).unwrap_or(0).into())
+            }
             Value::Floor { x } => format.from_f64(format.to_f64(float(format, record, x)).floor()),
             Value::Widened { from, x } => from.convert(float(from, record, x), format),
             Value::Integer { bytes, x } => {
@@ -201,8 +246,34 @@ impl Test {
     }
 }
 
+/// Floats of this size and more are integers, those of narrower formats too.
+const ALL_INTEGERS: f64 = (1_u64 << 52) as f64;
+
+/// The one of two floats that `by` chooses.
+fn chosen(by: Op, a: f64, b: f64) -> f64 {
+    let differ = a.abs() != b.abs() && !a.is_nan() && !b.is_nan();
+    match by {
+        Op::Fminmag if differ => {
+            if a.abs() < b.abs() {
+                a
+            } else {
+                b
+            }
+        }
+        Op::Fmaxmag if differ => {
+            if a.abs() > b.abs() {
+                a
+            } else {
+                b
+            }
+        }
+        Op::Fmin | Op::Fminmag => a.min(b),
+        _ => a.max(b),
+    }
+}
+
 /// The float of `format` at `at`.
-fn float(format: Format, record: &[u8], at: u16) -> u128 {
+pub(super) fn float(format: Format, record: &[u8], at: u16) -> u128 {
     format.bits_of(&record[usize::from(at)..])
 }
 
@@ -220,7 +291,7 @@ fn arithmetic(
 }
 
 /// Bit `n` of the bytes at `at`.
-fn bit(record: &[u8], at: u16, n: u16) -> bool {
+pub(super) fn bit(record: &[u8], at: u16, n: u16) -> bool {
     record[usize::from(at + n / 8)] >> (n % 8) & 1 != 0
 }
 

@@ -5,42 +5,44 @@ use super::complete::Value;
 use crate::x86::access;
 use crate::x86::state;
 use crate::x86::table::{Integral, Shape};
-use iced_x86::{EncodingKind, Instruction, OpKind};
+use iced_x86::{Instruction, OpKind};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
 use shadowgrind_core::step::{Operand, Place, Predicate, Step, ToInteger};
 
 /// Number of lanes of a result, for `finish`.
-fn lanes(build: &Build<'_>, format: Format, shape: Shape) -> u16 {
+pub(super) fn lanes(build: &Build<'_>, format: Format, shape: Shape) -> u16 {
     match shape {
         Shape::Scalar => 1,
         Shape::Packed => build.width(0) / format.bytes() as u16,
     }
 }
 
-fn finish(build: &mut Build<'_>, format: Format, shape: Shape) -> Result<(), Why> {
+/// Deals with what a vector register has beyond the lanes of the result.
+pub(super) fn finish(build: &mut Build<'_>, format: Format, shape: Shape) -> Result<(), Why> {
     match shape {
         Shape::Scalar => build.finish_scalar(format.bytes() as u16),
         Shape::Packed => build.finish_vector(build.width(0)),
     }
 }
 
-fn op(build: &mut Build<'_>, op: Op, format: Format, x: [Operand; 3], r: Operand) {
+/// An operation whose operands have the format of its result.
+pub(super) fn op(build: &mut Build<'_>, op: Op, format: Format, x: [Operand; 3], r: Operand) {
     build.step(Step::Op { op, from: format, to: format, x, r });
 }
 
 /// The operands that are first and second source.
-fn sources(build: &Build<'_>) -> [u32; 2] {
+pub(super) fn sources(build: &Build<'_>) -> [u32; 2] {
     if build.operands() > 2 { [1, 2] } else { [0, 1] }
 }
 
 /// The source of a unary operation: the last operand that is no immediate.
-fn last_source(build: &Build<'_>) -> u32 {
+pub(super) fn last_source(build: &Build<'_>) -> u32 {
     build.operands() - 1
 }
 
 /// Bytes of operand `operand`, all copies of a broadcast one counted.
-fn full_width(build: &Build<'_>, operand: u32) -> u16 {
+pub(super) fn full_width(build: &Build<'_>, operand: u32) -> u16 {
     match build.is_memory(operand) {
         true => {
             let mut whole = *build.insn;
@@ -196,25 +198,6 @@ fn sum(build: &mut Build<'_>, format: Format, mut terms: Vec<Operand>, result: O
         terms.push(sum);
     }
     terms[0]
-}
-
-/// Tells whether an instruction that rounds does so to binary fractions: only AVX-512's `vrndscale` heeds these bits.
-pub(crate) fn rounds_to_fractions(insn: &Instruction) -> bool {
-    insn.encoding() == EncodingKind::EVEX && insn.immediate8() >> 4 != 0
-}
-
-pub(super) fn round(build: &mut Build<'_>, format: Format, shape: Shape) -> Result<(), Why> {
-    if rounds_to_fractions(build.insn) {
-        return Err("rounding to binary fractions");
-    }
-    let which = match build.insn.immediate8() & 7 {
-        0 => Op::RoundEven,
-        1 => Op::Floor,
-        2 => Op::Ceil,
-        3 => Op::Trunc,
-        _ => Op::Rint,
-    };
-    unary(build, which, format, shape)
 }
 
 pub(super) fn narrow(build: &mut Build<'_>, shape: Shape) -> Result<(), Why> {

@@ -10,16 +10,19 @@
 //! - so do products, and bits set in memory by an index in a register;
 //! - half precision, unless the shadow fits in two bytes: conversions to it are gaps then, those from it start afresh;
 //! - comparisons by sign bits (`movmskps`, `vtestps`) or as integers are not observed;
-//! - some of AVX-512's instructions without VEX form are gaps; a gap's vector-indexed memory is not named in it.
+//! - a gap's vector-indexed memory is not named in it.
 
 mod address;
 mod build;
+mod chosen;
 mod complete;
 mod float;
 mod general;
 mod image;
+mod kinds;
 mod masked;
 mod moves;
+mod rounded;
 mod ternary;
 mod x87;
 
@@ -27,7 +30,7 @@ mod x87;
 pub(in crate::x86) mod tests;
 
 pub(crate) use address::AddressRecipe;
-pub(crate) use float::{predicate, rounds_to_fractions};
+pub(crate) use float::predicate;
 pub(crate) use general::{clears, condition, drops_part};
 pub(crate) use image::{ImageRun, StateOp, Transfer};
 
@@ -173,6 +176,7 @@ impl Lowerer {
         match row {
             // The mask is a control as others are.
             Row::Move(..) | Row::Gather(_) | Row::Scatter(_) => Ok(()),
+            Row::Significand(..) | Row::FixUp(..) => Ok(()),
             _ => masked::guarded(build, row),
         }
     }
@@ -194,7 +198,11 @@ impl Lowerer {
             Row::AddSub(format) => float::add_sub(build, format),
             Row::Horizontal(op, format) => float::horizontal(build, op, format),
             Row::DotProduct(format) => float::dot_product(build, format),
-            Row::Round(format, shape) => float::round(build, format, shape),
+            Row::Round(format, shape) => rounded::round(build, format, shape),
+            Row::Reduce(format, shape) => rounded::reduce(build, format, shape),
+            Row::Range(format, shape) => chosen::range(build, format, shape),
+            Row::Significand(format, shape) => chosen::significand(build, format, shape),
+            Row::FixUp(format, shape) => chosen::fix_up(build, format, shape),
             Row::Narrow(shape) => float::narrow(build, shape),
             Row::Widen(shape) => float::widen(build, shape),
             Row::ToHalf if self.halves => float::to_half(build),
@@ -204,6 +212,7 @@ impl Lowerer {
             Row::FromInteger(format, shape) => float::from_integer(build, format, shape),
             Row::ToInteger(format, how, shape) => float::to_integer(build, format, how, shape),
             Row::Compare(format, shape) => float::compare(build, format, shape),
+            Row::Classify(format, shape) => chosen::classify(build, format, shape),
             Row::CompareFlags(format) => float::compare_flags(build, format),
             Row::Trick(by, _) if float::is_byte_shift(build, by) => moves::moved(&mut self.probe, build, 0),
             Row::Logic(by, lanes) => float::bits(build, by, lanes.format()),

@@ -23,9 +23,14 @@ fn source_of(mark: u8) -> Option<(u32, u8)> {
 }
 
 pub(super) fn moved(probe: &mut Probe, build: &mut Build<'_>, control: u8) -> Result<(), Why> {
-    let probed = probe.prepare(build.insn)?;
     let controls: Vec<u32> = (0..build.operands()).filter(|&n| control >> n & 1 != 0).collect();
     let controls: Vec<u32> = controls.into_iter().filter(|&n| !build.is_immediate(n)).collect();
+    let mut probed = *build.insn;
+    if controls.contains(&0) && build.merges() {
+        // What is left of the control could be taken for marks; where there are none it is left.
+        probed.set_zeroing_masking(true);
+    }
+    let probed = probe.prepare(&probed)?;
     if controls.is_empty() && control & XMM0 == 0 && !build.insn.has_op_mask() {
         fixed(probe, build, &probed)?;
     } else {
@@ -189,12 +194,9 @@ fn runs(map: &[u8]) -> Vec<Run> {
 
 /// Operands select at run time: the completion probes with their values.
 fn selected(build: &mut Build<'_>, controls: &[u32], implicit: bool, probed: Probed) -> Result<(), Why> {
-    if build.merges() && controls.contains(&0) {
-        return Err("AVX-512 masks");
-    }
     let bytes = written_bytes(build);
     let mut data: Vec<u32> = (0..build.operands()).filter(|n| !controls.contains(n)).collect();
-    let merges = build.merges() && data.len() > 2;
+    let merges = build.merges() && (data.len() > 2 || controls.contains(&0));
     if data.len() > 2 {
         // Three operands besides the control: the destination is written only, but for lanes that a mask leaves.
         data.remove(0);
@@ -239,13 +241,15 @@ pub(super) fn map_of(result: &[u8], data: [u8; 2], map: &mut [u8]) {
     }
 }
 
-/// The map that a probe's `result` says, from operand 0 and from what has been made of the others.
-pub(super) fn merged(result: &[u8], map: &mut [u8]) {
+/// The map that a probe's `result` says, from operand 0 and from what has been made of the others. Bytes without a mark are none, or
+/// if operand 0 is no source, those that it keeps.
+pub(super) fn merged(result: &[u8], is_source: bool, map: &mut [u8]) {
     for (n, (to, &mark)) in map.iter_mut().zip(result).enumerate() {
         *to = match source_of(mark) {
             Some((0, byte)) => byte,
             Some(_) => SECOND_SOURCE + n as u8,
-            None => NO_SOURCE,
+            None if is_source => NO_SOURCE,
+            None => n as u8,
         };
     }
 }

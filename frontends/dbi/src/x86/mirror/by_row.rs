@@ -8,7 +8,6 @@ use super::record::Plan;
 use super::{At, Settings, Watched, mask_of};
 use crate::x86::access;
 use crate::x86::emit::Emitter;
-use crate::x86::lower::rounds_to_fractions;
 use crate::x86::rows;
 use crate::x86::superblock::{Flow, Insn, Superblock};
 use crate::x86::table::{Row, Shape};
@@ -47,8 +46,7 @@ impl Emitter {
             Flow::Straight => self.straight(at),
             Flow::Engine if matches!(rows::row(&insn.decoded), Row::State(..)) => self.out_of_line(at),
             Flow::Engine => {
-                // What the engine carries out gives its results in these.
-                self.clear_cells(mask_of(&[0, 1, 2, 3, 11]));
+                self.clear_cells(mask_of(rows::results(&insn.decoded)));
                 self.instruction(index, insn);
             }
             _ => self.instruction(index, insn),
@@ -89,7 +87,8 @@ impl Emitter {
         match row {
             row if row.is_watched(compares) && self.watched(at) == Watched::Always => self.out_of_line(at),
             Row::Nothing => self.guest(at),
-            row if is_masked(row, insn) => self.checked(at),
+            Row::Round(..) if records => self.out_of_line(at),
+            row if is_masked(row, insn) && (records || appends || !has_masked_rule(row)) => self.checked(at),
             Row::Mxcsr(_) if self.hides_mxcsr() => self.annotated_mxcsr(at),
             Row::Integer | Row::Hint | Row::Flags(_) | Row::Mxcsr(_) => self.integer(at),
             Row::Digits if policy.derivatives.is_none() || self.mode.is_off() => self.integer(at),
@@ -118,6 +117,7 @@ impl Emitter {
             Row::Trick(..) if at.block.whole(insn.ip()) == Some(Whole::Asked) => self.integer(at),
             Row::Logic(..) | Row::Trick(..) if self.scaled(at) => {}
             Row::Logic(by, lanes) => self.logic(at, by, lanes),
+            Row::Ternary(format) => self.ternary_wide(at, format),
             Row::Arith(op, format, shape) => self.arithmetic(at, op, None, format, shape),
             Row::Unary(op, format, shape) => self.arithmetic(at, op, None, format, shape),
             Row::Fused(op, terms, format, shape) => self.arithmetic(at, op, Some(terms), format, shape),
@@ -133,12 +133,9 @@ impl Emitter {
             Row::ToHalf if !records && !appends => self.single_to_half(at),
             Row::Compare(format, shape) if !compares => self.compared_to_masks(at, format, shape),
             // Where roundings count, an integer may be another than the real's.
-            Row::Round(format, shape) if !records && !is_born && !rounds_to_fractions(insn) => {
-                self.fresh(at, format, shape);
-            }
+            Row::Round(format, shape) if !is_born => self.fresh(at, format, shape),
             Row::FromInteger(format, shape) => self.fresh(at, format, shape),
             Row::ToInteger(..) if !policy.conversions => self.integer(at),
-            Row::Round(..) if records => self.out_of_line(at),
             _ => self.checked(at),
         }
     }
@@ -155,6 +152,11 @@ fn is_masked(row: Row, insn: &iced_x86::Instruction) -> bool {
     insn.has_op_mask()
         && insn.op0_register().is_vector_register()
         && !matches!(row, Row::Move(..) | Row::Gather(_))
+}
+
+/// Tells whether a rule goes beside an instruction of this row under a mask too.
+fn has_masked_rule(row: Row) -> bool {
+    matches!(row, Row::Arith(..) | Row::Unary(..) | Row::Fused(..))
 }
 
 /// Tells whether the engine sees to an instruction of this row where it stands for what translated code does.

@@ -9,6 +9,7 @@ use super::arith::lanes_mask;
 use super::check::SideExit;
 use super::encode::{self, EQUAL, NOT_EQUAL};
 use crate::context::Context;
+use crate::x86::access;
 use crate::x86::asm::{RCX, Rel32};
 use crate::x86::code::Slot;
 use crate::x86::emit::Emitter;
@@ -57,14 +58,14 @@ impl Emitter {
         self.close_operand();
     }
 
-    /// A comparison into masks that are vectors.
+    /// A comparison into masks: a vector, or a mask register.
     pub(super) fn compared_to_masks(&mut self, at: At<'_>, format: Format, shape: Shape) {
         let insn = &at.insn().decoded;
         let Some(comparison) = self.counted(at) else { return self.fresh(at, format, shape) };
         let for_equality = predicate(insn).asks_for_equality();
-        let (Some(number), false, true) =
-            (comparison.number, for_equality, insn.op0_register().is_vector_register())
-        else {
+        // Of the lanes that a mask lets through the engine knows.
+        let is_plain = !access::is_decorated(insn);
+        let (Some(number), false, true) = (comparison.number, for_equality, is_plain) else {
             return self.checked(at);
         };
         if !self.open_operand(at) {
@@ -110,7 +111,16 @@ impl Emitter {
             Shape::Scalar => format.bytes() as u8,
             Shape::Packed => insn.op_register(operands[0]).size() as u8,
         };
-        Compared { shadows, bytes, format }
+        const HALF: u8 = 32;
+        if bytes <= HALF || self.has_upper() {
+            return Compared { shadows, bytes, format };
+        }
+        // In halves, as tests without a mask register have them.
+        let halves = shadows.into_iter().flat_map(|place| match place {
+            Place::Mem(mem) => vec![Place::Mem(mem), Place::Mem(mem.plus(HALF.into()))],
+            Place::Reg(_) => vec![place],
+        });
+        Compared { shadows: halves.collect(), bytes: HALF, format }
     }
 
     /// Before an instruction, where flags are dead or else are kept.

@@ -6,6 +6,7 @@
 
 use super::element::element_bytes;
 use super::tests::{CODE, COLD, START, settings_for};
+use super::wide::broadcasts_to_two;
 use super::{At, Mirror, Settings, Watched};
 use crate::registers;
 use crate::shadows::ShadowKind;
@@ -148,7 +149,8 @@ fn reason(insn: &Instruction, Setting { kind, in_registers, .. }: Setting) -> Op
 /// Instructions with this code on some operands, alone in a block.
 fn blocks(code: Code, rng: &mut Rng) -> Vec<Superblock> {
     let block = |rng: &mut Rng| {
-        let insn = operands::random(code, MEMORY, rng)?;
+        let mut insn = operands::random(code, MEMORY, rng)?;
+        operands::mask(&mut insn, rng);
         let mut encoder = Encoder::new(64);
         encoder.encode(&insn, START).ok()?;
         let block = discovered(START, &encoder.take_buffer(), 0);
@@ -206,7 +208,8 @@ fn what_is_left_to_the_engine_has_a_reason() {
     assert!(unused.is_empty(), "nothing is left to the engine any more for {unused:?}");
 }
 
-/// Moves, and where rules are computed in place arithmetic, of a guest that uses AVX-512, without masks and roundings of their own.
+/// Moves, and where rules are computed in place arithmetic and logic, of a guest that uses AVX-512, with masks or without; but not with roundings
+/// of their own.
 #[test]
 fn plain_instructions_of_avx512_have_code() {
     let mut rng = Rng(2);
@@ -214,16 +217,21 @@ fn plain_instructions_of_avx512_have_code() {
     for (code, row) in codes(true) {
         for block in blocks(code, &mut rng) {
             let insn = &block.insns[0].decoded;
-            // The control of some is where the result goes.
-            let is_move = matches!(row, Row::Move(_, control) if control & 1 == 0);
+            // The control of some is where the result goes, and others take a general register to many lanes.
+            let is_general = |n| insn.op_register(n).is_gpr();
+            let is_spread = insn.has_op_mask() && (0..insn.op_count()).any(is_general);
+            let is_move = matches!(row, Row::Move(_, control) if control & 1 == 0) && !is_spread;
             let is_arithmetic = match row {
                 Row::Arith(op, ..) | Row::Unary(op, ..) | Row::Fused(op, ..) => op.is_arithmetic(),
                 _ => false,
             };
-            if access::works_otherwise(insn) || is_move && insn.is_broadcast() {
+            if access::raises_otherwise(insn) || broadcasts_to_two(insn) {
                 continue;
             }
-            for kind in kinds().filter(|kind| is_move || is_arithmetic && kind.inline().is_some()) {
+            let is_logic = matches!(row, Row::Logic(..) | Row::Ternary(_)) && !insn.has_op_mask();
+            let is_logic = is_logic && !(insn.is_broadcast() && insn.op0_register().is_xmm());
+            let is_computed = is_arithmetic || is_logic;
+            for kind in kinds().filter(|kind| is_move || is_computed && kind.inline().is_some()) {
                 let setting = Setting { kind, in_registers: 0, wide: true };
                 if reason(insn, setting).is_none() && setting.leaves(&block) {
                     left.insert(format!("{code:?} under {}", kind.name()));

@@ -5,7 +5,8 @@
 
 use super::operand;
 use super::temporaries::UPPER;
-use super::{At, Settings};
+use super::{At, Settings, logic_wide};
+use crate::x86::access;
 use crate::x86::emit::Emitter;
 use crate::x86::rules::Constants;
 use crate::x86::table::{self, Integral};
@@ -14,7 +15,7 @@ use iced_x86::{EncodingKind, Instruction, OpKind};
 use shadowgrind_core::format::Format;
 
 /// The bits of `reg` that are in `rm` too, exclusive or `second`: a truth table over the three.
-const TURN: u8 = 0x6c;
+pub(super) const TURN: u8 = 0x6c;
 /// The bits of the destination that are not in `rm`.
 const WITHOUT: u8 = 0x50;
 /// The bits that are not in `rm`.
@@ -61,14 +62,17 @@ impl Emitter {
             self.guest(at);
             return self.clear_vector(d);
         }
+        let is_evex = insn.encoding() == EncodingKind::EVEX;
         let upper = self.has_upper();
         let held = if upper { self.mirror().settings.in_registers } else { 16 };
         let all_held = [Some(d), Some(a), b].into_iter().flatten().all(|n| n < held);
-        let Settings { records, wide, .. } = self.mirror().settings;
+        let Settings { records, .. } = self.mirror().settings;
+        let wide = !upper && self.mirror().settings.wide;
         // A sign that is set or cleared is the real's as well, which may be on the other side of zero.
         let typed = lanes != table::Lanes::Untyped;
         let stops = records && (!typed || form != forms::XOR);
-        if !all_held || (!upper && wide) || stops {
+        let is_known = if wide { logic_wide::is_known(insn) } else { all_held && !is_evex };
+        if !is_known || stops {
             return self.checked(at);
         }
         if !self.open_operand(at) {
@@ -79,6 +83,10 @@ impl Emitter {
         // of its cell that has not the sign: as wide lanes, narrow ones keep their shadows or are left to the engine.
         let format = if records { Format::F64 } else { lanes.format() };
         let lanes = Lanes { format, length: Length::of(bytes), bytes, typed };
+        if wide {
+            self.logic_wide(at, lanes, form, [d, a], b);
+            return self.close_operand();
+        }
         if operand::has_memory(insn) {
             // A constant, as a rule.
             let sources: Vec<_> = self.memory_source(insn).into_iter().collect();
@@ -312,7 +320,8 @@ fn parts(insn: &Instruction, by: Integral) -> Option<(Form, u8, u8)> {
         Integral::Xor => forms::XOR,
         _ => return None,
     };
-    let plain = matches!(insn.encoding(), EncodingKind::Legacy | EncodingKind::VEX);
+    let plain = matches!(insn.encoding(), EncodingKind::Legacy | EncodingKind::VEX | EncodingKind::EVEX)
+        && !access::works_otherwise(insn);
     let d = insn.op0_register();
     let first = if insn.op_count() > 2 { 1 } else { 0 };
     (plain && d.is_vector_register())

@@ -34,6 +34,7 @@ mod listings;
 mod liveness;
 mod logic;
 mod logic_vex;
+mod logic_wide;
 mod masked;
 mod moved;
 mod open_record;

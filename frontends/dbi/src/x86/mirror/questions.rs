@@ -2,6 +2,8 @@
 
 use super::At;
 use super::operands::{Operands, source_numbers};
+use super::wide::broadcasts_to_two;
+use crate::x86::access::raises_otherwise;
 use crate::x86::emit::Emitter;
 use crate::x86::rows;
 use crate::x86::rules::{InlineRule, Job};
@@ -14,7 +16,9 @@ impl Emitter {
     /// A comparison that the shadow wants to see: it is left to the engine if the rule says that it may come out otherwise.
     pub(super) fn compared(&mut self, at: At<'_>, format: Format, shape: Shape) {
         let insn = &at.insn().decoded;
-        let plain = matches!(insn.encoding(), EncodingKind::Legacy | EncodingKind::VEX);
+        let is_wide = insn.encoding() == EncodingKind::EVEX;
+        let plain = matches!(insn.encoding(), EncodingKind::Legacy | EncodingKind::VEX)
+            || is_wide && self.mirror().settings.wide && !raises_otherwise(insn) && !broadcasts_to_two(insn);
         let Some(doubt) = self.mirror().settings.doubt.filter(|_| plain) else { return self.checked(at) };
         if !self.open_operand(at) {
             return self.out_of_line(at);
@@ -23,9 +27,13 @@ impl Emitter {
         if !operands.are_absent() {
             let width = match shape {
                 Shape::Scalar => format.bytes() as u8,
-                Shape::Packed => insn.op0_register().size() as u8,
+                // A mask register says nothing about the operands.
+                Shape::Packed => insn.op_register(insn.op_count() - 3).size() as u8,
             };
-            self.ask(at, (doubt, Op::Sub), format, width, &operands);
+            match is_wide {
+                true => self.ask_wide(at, (doubt, Op::Sub), (format, width), operands),
+                false => self.ask(at, (doubt, Op::Sub), format, width, &operands),
+            }
         }
         if insn.op0_register().is_vector_register() && rows::row(insn) != Row::CompareFlags(format) {
             self.close_operand();

@@ -11,7 +11,7 @@ pub(super) fn operand_count(code: Code) -> u32 {
     insn.op_count()
 }
 
-/// The instruction `code` on the operands of `insn`, with `mirror` as its memory operand. `register` gives the register in
+/// The instruction `code` on the operands of `insn`, under its mask, with `mirror` as its memory operand. `register` gives the register in
 /// place of one of `insn`, from the operand's number in `code`, that in `insn`, and the register. It is asked twice for the
 /// destination where `code` names that as its first source too and `insn` does not.
 pub(super) fn retarget(
@@ -22,6 +22,9 @@ pub(super) fn retarget(
 ) -> Instruction {
     let mut made = Instruction::new();
     made.set_code(code);
+    made.set_op_mask(insn.op_mask());
+    made.set_zeroing_masking(insn.zeroing_masking());
+    made.set_is_broadcast(insn.is_broadcast());
     let added = made.op_count() - insn.op_count();
     let order = (0..1).chain((0..added).map(|_| 0)).chain(1..insn.op_count());
     for (to, from) in (0..).zip(order) {

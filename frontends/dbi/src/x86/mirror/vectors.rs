@@ -92,7 +92,7 @@ impl Emitter {
         };
         let Some(vector) = registers().find(|r| r.is_vector_register()) else { return Way::Check };
         let (memory, upper) = (operand::has_memory(insn), self.has_upper());
-        if registers().any(Register::is_mm) || access::is_decorated(insn) {
+        if registers().any(Register::is_mm) {
             return Way::Check;
         }
         // Shadows of a guest that uses AVX-512 are in memory, whole. Where its result replaces what selects there is no other to name.
@@ -101,6 +101,8 @@ impl Emitter {
             return Way::Check;
         }
         match moved {
+            _ if access::is_decorated(insn) && can_double(insn) => Way::Double(insn.code()),
+            _ if access::is_decorated(insn) => Way::Check,
             Moved::Whole => Way::Whole(vector.size() as u8),
             Moved::Lowest(format) if registers().any(Register::is_gpr) => Way::General(format.bytes() as u8),
             Moved::Lowest(format) => Way::Whole(format.bytes() as u8),

@@ -57,6 +57,23 @@ rows! {
     Vscalefps => Scale(F32, Packed);
     Vscalefpd => Scale(F64, Packed);
 
+    Vreducess => Reduce(F32, Scalar);
+    Vreducesd => Reduce(F64, Scalar);
+    Vreduceps => Reduce(F32, Packed);
+    Vreducepd => Reduce(F64, Packed);
+    Vrangess => Range(F32, Scalar);
+    Vrangesd => Range(F64, Scalar);
+    Vrangeps => Range(F32, Packed);
+    Vrangepd => Range(F64, Packed);
+    Vgetmantss => Significand(F32, Scalar);
+    Vgetmantsd => Significand(F64, Scalar);
+    Vgetmantps => Significand(F32, Packed);
+    Vgetmantpd => Significand(F64, Packed);
+    Vfixupimmss => FixUp(F32, Scalar);
+    Vfixupimmsd => FixUp(F64, Scalar);
+    Vfixupimmps => FixUp(F32, Packed);
+    Vfixupimmpd => FixUp(F64, Packed);
+
     Addsubps Vaddsubps => AddSub(F32);
     Addsubpd Vaddsubpd => AddSub(F64);
     Haddps Vhaddps => Horizontal(Op::Add, F32);
@@ -93,6 +110,10 @@ rows! {
     Cmpsd Vcmpsd => Compare(F64, Scalar);
     Cmpps Vcmpps => Compare(F32, Packed);
     Cmppd Vcmppd => Compare(F64, Packed);
+    Vfpclassss => Classify(F32, Scalar);
+    Vfpclasssd => Classify(F64, Scalar);
+    Vfpclassps => Classify(F32, Packed);
+    Vfpclasspd => Classify(F64, Packed);
     Comiss Vcomiss Ucomiss Vucomiss => CompareFlags(F32);
     Comisd Vcomisd Ucomisd Vucomisd => CompareFlags(F64);
 }

@@ -51,6 +51,21 @@ pub(crate) fn system(insn: &Instruction) -> Option<System> {
     })
 }
 
+/// Numbers of the general registers that the engine gives results in where it carries `insn` out: of others, what they had stays.
+pub(crate) fn results(insn: &Instruction) -> &'static [u8] {
+    const RAX: u8 = 0;
+    const RCX: u8 = 1;
+    const RDX: u8 = 2;
+    const RBX: u8 = 3;
+    const R11: u8 = 11;
+    match system(insn) {
+        Some(System::Call) => &[RAX, RCX, R11],
+        Some(System::Xgetbv) => &[RAX, RDX],
+        Some(System::Cpuid) => &[RAX, RCX, RDX, RBX],
+        _ => &[RAX, RCX, RDX, RBX, R11],
+    }
+}
+
 /// Tells whether `insn` reads or writes the base of GS by its name.
 pub(crate) fn names_gs_base(insn: &Instruction) -> bool {
     matches!(insn.mnemonic(), Mnemonic::Rdgsbase | Mnemonic::Wrgsbase)

@@ -61,6 +61,10 @@ rows! {
     Sha1rnds4 Sha1nexte Sha1msg1 Sha1msg2 Sha256rnds2 Sha256msg1 Sha256msg2
     Vsha512msg1 Vsha512msg2 Vsha512rnds2 Vsm3msg1 Vsm3msg2 Vsm3rnds2 Vsm4key4 Vsm4rnds4
     Vpdpbusd Vpdpbusds Vpdpwssd Vpdpwssds Vpdpbssd Vpdpbssds Vpdpbsud Vpdpbsuds Vpdpbuud Vpdpbuuds
+    Vpmovsdb Vpmovsdw Vpmovsqb Vpmovsqw Vpmovsqd Vpmovswb Vpmovusdb Vpmovusdw Vpmovusqb Vpmovusqw Vpmovusqd Vpmovuswb
+    Vpsllvw Vpsrlvw Vpsravw Vpmultishiftqb Vdbpsadbw
+    Vprold Vprolq Vprord Vprorq Vprolvd Vprolvq Vprorvd Vprorvq
+    Vpshldw Vpshldd Vpshldq Vpshrdw Vpshrdd Vpshrdq Vpshldvw Vpshldvd Vpshldvq Vpshrdvw Vpshrdvd Vpshrdvq
     Vpdpwsud Vpdpwsuds Vpdpwusd Vpdpwusds Vpdpwuud Vpdpwuuds Vpmadd52luq Vpmadd52huq => Digits;
 
     // Masks, signs, positions of bytes, keys: no digits. The least of bytes is how functions for strings look for a zero in several
@@ -68,6 +72,10 @@ rows! {
     Pminub Vpminub
     Pcmpeqb Pcmpeqw Pcmpeqd Pcmpeqq Pcmpgtb Pcmpgtw Pcmpgtd Pcmpgtq
     Vpcmpeqb Vpcmpeqw Vpcmpeqd Vpcmpeqq Vpcmpgtb Vpcmpgtw Vpcmpgtd Vpcmpgtq
+    Vpcmpb Vpcmpub Vpcmpw Vpcmpuw Vpcmpd Vpcmpud Vpcmpq Vpcmpuq
+    Vptestmb Vptestmw Vptestmd Vptestmq Vptestnmb Vptestnmw Vptestnmd Vptestnmq
+    Vpmovb2m Vpmovw2m Vpmovd2m Vpmovq2m Vpmovm2b Vpmovm2w Vpmovm2d Vpmovm2q
+    Vpconflictd Vpconflictq Vplzcntd Vplzcntq Vpbroadcastmb2q Vpbroadcastmw2d
     Pmovmskb Vpmovmskb Movmskps Movmskpd Vmovmskps Vmovmskpd
     Pcmpestri Pcmpestri64 Pcmpestrm Pcmpestrm64 Pcmpistri Pcmpistrm
     Vpcmpestri Vpcmpestri64 Vpcmpestrm Vpcmpestrm64 Vpcmpistri Vpcmpistrm Loadiwkey Encodekey128 Encodekey256 => Integer;

@@ -11,12 +11,21 @@ enum Close {
 }
 
 /// Says so if `r` is not `op` of `x`: bit for bit where the host has the operation in that format, to some 40 bits
-/// for x87, to 11 for estimates; to a unit in the last of 11 where the instruction says how to round to half precision.
-pub(super) fn disagreement(op: Op, from: Format, to: Format, x: &[u128], r: u128) -> Option<String> {
+/// for x87, to 11 for estimates; to a unit in the last of 11 where the instruction says how to round to half precision, and to one of the
+/// last place of a difference where it is `directed`.
+pub(super) fn disagreement(
+    op: Op,
+    [from, to]: [Format; 2],
+    x: &[u128],
+    r: u128,
+    is_directed: bool,
+) -> Option<String> {
     let values: Vec<f64> = x.iter().map(|&bits| from.to_f64(bits)).collect();
     let (expected, close) = match (op, from) {
         (Op::Rcp | Op::Rsqrt, _) => (wide(op, &values), Close::Within(1.0 / 2048.0)),
         (Op::Narrow, _) if to == Format::F16 => (wide(op, &values), Close::Within(f64::exp2(-10.0))),
+        (Op::Sub, Format::F32) if is_directed => (wide(op, &values), Close::Within(f32::EPSILON.into())),
+        (Op::Sub, _) if is_directed => (wide(op, &values), Close::Within(f64::EPSILON)),
         (_, Format::F80) => (wide(op, &values), Close::Within(1e-12)),
         (_, Format::F32) => (f64::from(narrow(op, &values)), Close::Equal),
         _ => (wide(op, &values), Close::Equal),
@@ -75,6 +84,12 @@ fn wide(op: Op, x: &[f64]) -> f64 {
                 x[1]
             }
         }
+        Op::Fmin => x[0].min(x[1]),
+        Op::Fmax => x[0].max(x[1]),
+        // Of numbers of different size.
+        Op::Fminmag => [x[0], x[1]][usize::from(x[1].abs() < x[0].abs())],
+        Op::Fmaxmag => [x[0], x[1]][usize::from(x[0].abs() < x[1].abs())],
+        Op::CopySign => x[0].copysign(x[1]),
         Op::Abs => x[0].abs(),
         Op::Neg => -x[0],
         Op::RoundEven | Op::Rint => x[0].round_ties_even(),

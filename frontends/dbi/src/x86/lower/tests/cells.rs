@@ -135,6 +135,8 @@ impl Cells<Vec<u32>> for Origins {
 #[derive(Default)]
 pub(super) struct OpCheck {
     pub(super) problems: Vec<String>,
+    /// The instruction rounds otherwise than to nearest.
+    pub(super) is_directed: bool,
     /// The result of each comparison asked.
     pub(super) compared: Vec<bool>,
     /// The result of each conversion to an integer.
@@ -145,7 +147,9 @@ impl Rule for OpCheck {
     type Value = Vec<u32>;
 
     fn op(&mut self, lane: &Lane<'_, Vec<u32>>) -> Option<Vec<u32>> {
-        self.problems.extend(arithmetic::disagreement(lane.op, lane.from, lane.to, lane.x, lane.r));
+        let formats = [lane.from, lane.to];
+        let found = arithmetic::disagreement(lane.op, formats, lane.x, lane.r, self.is_directed);
+        self.problems.extend(found);
         Some(vec![COMPUTED; lane.to.bytes()])
     }
 

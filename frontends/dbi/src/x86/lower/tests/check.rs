@@ -122,7 +122,8 @@ impl Checker {
     ) -> Option<Run> {
         let window = self.native.memory();
         let mut origins = Origins::new(before, after, window);
-        let mut ops = OpCheck::default();
+        let is_directed = matches!(rows::row(insn), Row::Reduce(..));
+        let mut ops = OpCheck { is_directed, ..OpCheck::default() };
         match lowering {
             Lowering::Nothing => {}
             Lowering::Gap(gap) => clear_gap(gap, before, &mut origins),
@@ -184,8 +185,14 @@ fn fill_for(insn: &Instruction, row: Row) -> Fill {
         Row::FusedAlternating { format, .. } | Row::AddSub(format) | Row::Horizontal(_, format) => {
             Fill::Floats(format)
         }
+        Row::Reduce(format, _)
+        | Row::Range(format, _)
+        | Row::Significand(format, _)
+        | Row::FixUp(format, _) => Fill::Floats(format),
         Row::DotProduct(format) | Row::Round(format, _) | Row::ToInteger(format, ..) => Fill::Floats(format),
-        Row::Compare(format, _) | Row::CompareFlags(format) => Fill::Floats(format),
+        Row::Compare(format, _) | Row::Classify(format, _) | Row::CompareFlags(format) => {
+            Fill::Floats(format)
+        }
         Row::Narrow(_) => Fill::Floats(Format::F64),
         Row::Widen(_) | Row::ToHalf => Fill::Floats(Format::F32),
         Row::X87(_) => match insn.memory_size() {
@@ -398,6 +405,8 @@ fn lost(runs: &[Run], row: Row, insn: &Instruction) -> Vec<String> {
             | Row::Logic(..)
             | Row::Trick(..)
             | Row::Ternary(_)
+            // A constant may have a byte of what was there.
+            | Row::FixUp(..)
             | Row::Gap(_)
             | Row::X87(_)
     );

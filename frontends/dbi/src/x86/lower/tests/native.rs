@@ -217,8 +217,13 @@ impl Native {
                 }
             }
         }
-        let in_use = image[4];
-        Machine { general, flags, vectors, masks: [0; 8], x87, top, in_use, memory }
+        let has_masks = (present & components) >> MASKS & 1 != 0;
+        let masks = std::array::from_fn(|number| {
+            let at = self.masks + 8 * number;
+            u64::from_le_bytes(self.image()[at..at + 8].try_into().unwrap()) * u64::from(has_masks)
+        });
+        let in_use = self.image()[4];
+        Machine { general, flags, vectors, masks, x87, top, in_use, memory }
     }
 
     /// A function that loads everything, runs `insn` and stores everything.

@@ -106,7 +106,7 @@ pub(in crate::x86) fn random(code: Code, memory: u64, rng: &mut Rng) -> Option<I
 }
 
 /// Has every other instruction that can work under a mask do so.
-pub(super) fn mask(insn: &mut Instruction, rng: &mut Rng) {
+pub(in crate::x86) fn mask(insn: &mut Instruction, rng: &mut Rng) {
     let info = insn.op_code();
     if info.can_use_op_mask_register() && rng.below(2) == 0 {
         insn.set_op_mask(Register::K1);

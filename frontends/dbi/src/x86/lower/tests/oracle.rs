@@ -142,7 +142,10 @@ impl Oracle {
     /// Problems with an instruction of this code; nothing if there was nothing to compare.
     fn check(&mut self, code: Code, density: Density) -> Option<String> {
         let window = self.checker.native().memory();
-        let insn = operands::random(code, window, self.checker.rng())?;
+        let mut insn = operands::random(code, window, self.checker.rng())?;
+        if self.binding == Binding::Wide {
+            operands::mask(&mut insn, self.checker.rng());
+        }
         let bytes = encoded(&insn)?;
         let block = discovered(START, &bytes, 0);
         let insn = block.insns.first()?.decoded;
@@ -151,7 +154,9 @@ impl Oracle {
         }
         let row = rows::row(&insn);
         let mut before = self.checker.machine(&insn, row);
-        if self.binding != Binding::Wide {
+        if self.binding == Binding::Wide {
+            before.masks = std::array::from_fn(|_| self.checker.rng().next());
+        } else {
             narrow(&mut before, self.binding.width());
         }
         let shadows = self.shadows(density, &before, Checker::format_of(&insn, row));

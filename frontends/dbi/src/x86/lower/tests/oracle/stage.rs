@@ -146,6 +146,9 @@ impl Stage {
             let at = state::x87(n, 0);
             registers::write_value(context, at, &state[usize::from(at)..][..10]);
         }
+        if self.binding == Binding::Wide {
+            registers::write_value(context, state::MASKS, &state[usize::from(state::MASKS)..][..64]);
+        }
         context.rflags = machine.flags;
         // Each test has a thread of its own.
         context.host_fs = sys::fs_base();
@@ -177,6 +180,11 @@ impl Stage {
             values.extend(register);
         }
         values.extend(memory);
+        if self.binding == Binding::Wide {
+            let mut masks = [0; 64];
+            registers::read_value(context, state::MASKS, &mut masks);
+            values.extend(masks);
+        }
         let flags = context.rflags;
         let mut registers = self.shadows();
         let mut shadows: Vec<u8> =
