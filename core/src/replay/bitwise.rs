@@ -181,7 +181,13 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
 
     /// Map of the bytes of two words that are joined, each of which is one operand's alone. A float that is known by its bits is not
     /// taken to be bytes of another.
-    fn joined_bytes(&mut self, by: Bitwise, x: [Operand; 2], r: Operand, format: Format) -> Option<Vec<u8>> {
+    pub(super) fn joined_bytes(
+        &mut self,
+        by: Bitwise,
+        x: [Operand; 2],
+        r: Operand,
+        format: Format,
+    ) -> Option<Vec<u8>> {
         let joins = matches!(by, Bitwise::Other | Bitwise::Sum) && x[0] != x[1];
         let is_for_field = joins && (self.any_sets_sign(by, x, format) || self.adds_exponent(x, format));
         let is_known = |run: &mut Self, format: Format, operand: Operand| {
@@ -204,7 +210,7 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
 
     /// Moves each byte of the result from the operand it comes from, if each is one operand's alone and so is the
     /// shadow beside it.
-    fn bytes_of_either(&mut self, x: [Operand; 2], r: Operand, bytes: usize) -> Option<Vec<u8>> {
+    pub(super) fn bytes_of_either(&mut self, x: [Operand; 2], r: Operand, bytes: usize) -> Option<Vec<u8>> {
         let byte = |run: &Self, operand: Operand, i| run.record[usize::from(operand.value) + i];
         let content = x.map(|operand| self.cells.content(self.location(operand.place), bytes));
         let source = |i: usize| {

@@ -23,18 +23,29 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
     }
 
     /// A part of a float, in a register of one or two bytes or at its end in memory: kept, or its end with another sign
-    /// or exponent.
+    /// or exponent. Parts of two floats are kept if each byte is one's alone.
     pub(super) fn part(&mut self, by: Bitwise, x: [Operand; 2], r: Operand, bytes: usize) {
         let to = self.location(r.place);
-        for operand in x {
+        let joins = x[0] != x[1] && self.carried(x, bytes).iter().all(|&carries| carries != 0);
+        let may_be_moved = joins && matches!(by, Bitwise::Other | Bitwise::Sum);
+        if may_be_moved && let Some(map) = self.bytes_of_either(x, r, bytes) {
+            return self.cells.permute(x.map(|operand| self.location(operand.place)), to, &map);
+        }
+        for (n, operand) in x.into_iter().enumerate() {
             let from = self.location(operand.place);
             if self.cells.carries(from, bytes) == 0 {
                 continue;
             }
-            if self.changes_end(by, operand, r, bytes) {
+            // Doubled, or taken from a constant, it does not move along.
+            let is_along = match by {
+                Bitwise::Sum => x[0] != x[1],
+                Bitwise::Difference => n == 0,
+                _ => true,
+            };
+            if is_along && !joins && self.changes_end(by, operand, r, bytes) {
                 return;
             }
-            if self.is_any(operand, bytes) && self.has_digits(r, bytes) {
+            if self.is_any(operand, bytes) && self.has_digits(operand, r, bytes) {
                 self.outcome.lost = true;
                 return self.cells.leave_trace(from, to, bytes);
             }
@@ -42,27 +53,30 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         self.cells.clear(to, bytes);
     }
 
-    /// Tells whether the `bytes` bytes of `r`, a part of a float or its end, have any of its digits.
-    fn has_digits(&mut self, r: Operand, bytes: usize) -> bool {
+    /// Tells whether the `bytes` bytes of `r`, made of those of `x`, a part of a float or its end, have any of its digits.
+    fn has_digits(&mut self, x: Operand, r: Operand, bytes: usize) -> bool {
         /// Bits of sign and exponent of the widest float.
         const UPPER: usize = 12;
         let ends = self.ends_float(self.location(r.place), bytes);
-        let digits = if ends { (8 * bytes).saturating_sub(UPPER) } else { 8 * bytes };
-        let at = usize::from(r.value);
-        let bits =
-            self.record[at..at + bytes].iter().rev().fold(0_u64, |bits, &byte| bits << 8 | u64::from(byte));
-        bits & ((1 << digits) - 1) != 0
+        let width = 8 * bytes;
+        let digits = if ends { width.saturating_sub(UPPER) } else { width };
+        let [before, after] = [x, r].map(|operand| self.integer(operand, bytes));
+        // An exponent on its own, shifted down.
+        let is_shifted_off = (digits..width).any(|by| before >> by == after);
+        after & ((1 << digits) - 1) != 0 && !is_shifted_off
+    }
+
+    /// The first `bytes` bytes of an operand, four at most.
+    fn integer(&self, operand: Operand, bytes: usize) -> u32 {
+        let at = usize::from(operand.value);
+        self.record[at..at + bytes].iter().rev().fold(0, |bits, &byte| bits << 8 | u32::from(byte))
     }
 
     /// Tells whether the `bytes` bytes of the operand, the upper end of a float, are the same in the result but for
     /// sign and exponent: what is kept beside them is changed alike then. What is no end but within a float moves along
     /// with it in a sum.
     fn changes_end(&mut self, by: Bitwise, x: Operand, r: Operand, bytes: usize) -> bool {
-        let bits = |operand: Operand| {
-            let at = usize::from(operand.value);
-            self.record[at..at + bytes].iter().rev().fold(0, |bits, &byte| bits << 8 | u32::from(byte))
-        };
-        let (before, after) = (bits(x), bits(r));
+        let [before, after] = [x, r].map(|operand| self.integer(operand, bytes));
         let (from, to) = (self.location(x.place), self.location(r.place));
         let sums = matches!(by, Bitwise::Sum | Bitwise::Difference);
         if sums && from == to && self.ends_extended(from, bytes, before) {
@@ -76,7 +90,10 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
                 return true;
             }
             change if change == 1 << (8 * bytes - 1) => Some((true, 0)),
-            _ if sums && !self.ends_float(from, bytes) => Some((false, 0)),
+            // In a register it may be the end of one that is turned.
+            _ if sums && !self.ends_float(from, bytes) => {
+                matches!(from, Location::Memory(_)).then_some((false, 0))
+            }
             _ if sums => tricks::exponent_change(bytes, before, after),
             _ => None,
         };

@@ -1,9 +1,10 @@
 //! Completion: the parts of a record that are worked out from captured bytes rather than captured.
 
+use super::general;
 use super::moves;
 use super::ternary::Logic;
 use crate::x86::probe::{Probe, Shape};
-use crate::x86::table::XMM0;
+use crate::x86::table::{Integral, XMM0};
 use shadowgrind_core::format::{Format, Number};
 
 /// One thing to work out. Offsets are in the record.
@@ -21,6 +22,8 @@ pub(crate) enum Completion {
     Test { test: Test, x: u16, flag: u16 },
     /// Flags of as many lanes, whether the captured mask register lets each through, and as many of the opposite.
     Mask { mask: u16, count: u16, flags: u16 },
+    /// The byte map of a shift or rotation by `count`, as captured, of `bytes` bytes, and two flags: there is one, and the opposite.
+    Shift { by: Integral, count: u16, bytes: u16, at: u16, flags: [u16; 2] },
     /// The bytes that `by` makes of those at both `x`.
     Logic { by: Logic, x: [u16; 2], r: u16, bytes: u16 },
 }
@@ -131,6 +134,12 @@ impl Completion {
             Completion::Test { test, x, flag } => {
                 let number = Format::F80.decode(float(Format::F80, record, *x));
                 record[usize::from(*flag)] = test.holds(number).into();
+            }
+            &Completion::Shift { by, count, bytes, at, flags } => {
+                let map = general::byte_map(by, record[usize::from(count)], bytes);
+                record[usize::from(flags[0])] = map.is_some().into();
+                record[usize::from(flags[1])] = map.is_none().into();
+                map.into_iter().for_each(|map| record[usize::from(at)..][..map.len()].copy_from_slice(&map));
             }
             &Completion::Mask { mask, count, flags } => {
                 for i in 0..count {

@@ -13,6 +13,9 @@ use shadowgrind_core::step::{
     AROUND_END, BEFORE_END, Bitwise, Map, NO_SOURCE, Operand, Place, SECOND_SOURCE, Step,
 };
 
+/// Bytes of the narrowest float that is no half precision.
+const LEAST: u16 = Format::F32.bytes() as u16;
+
 pub(super) fn general(build: &mut Build<'_>, row: General) -> Result<(), Why> {
     match row {
         General::Move => transfer(build, build.width(0)),
@@ -32,7 +35,7 @@ pub(super) fn general(build: &mut Build<'_>, row: General) -> Result<(), Why> {
         General::Bits(by) => bits(build, by),
         General::Address => address(build),
         // Undone by a second time: the shadow waits for that.
-        General::Not => build.finish_general(0),
+        General::Not => inverted(build),
         General::MoveString | General::StoreString | General::LoadString => {
             clear_pointers(build);
             transfer(build, build.width(0))
@@ -144,11 +147,37 @@ fn extend(build: &mut Build<'_>) -> Result<(), Why> {
     Ok(())
 }
 
+/// Digits of a part are others then.
+fn inverted(build: &mut Build<'_>) -> Result<(), Why> {
+    let bytes = build.width(0);
+    if bytes < LEAST && may_hold(build, 0) {
+        let to = build.place(0)?;
+        let (x, r) = (build.before(to, bytes), build.after(to, bytes));
+        build.step(Step::Bits { by: Bitwise::Other, x: [x; 2], r, bytes, lane: Format::F32 });
+    }
+    build.finish_general(0)
+}
+
+/// Bytes at `from` go to another register, or to or from memory; a part of a float that is among them is lost to both.
+fn leaves_float(build: &mut Build<'_>, from: Place, bytes: u16) {
+    if moves_part(build, bytes) {
+        build.step(Step::Dropped { at: from, bytes });
+    }
+}
+
+/// Tells whether the instruction moves less than a float between two registers, or one and memory.
+fn moves_part(build: &Build<'_>, bytes: u16) -> bool {
+    let register = |n| build.is_register(n).then(|| build.insn.op_register(n).full_register());
+    bytes < LEAST && register(0) != register(1)
+}
+
 fn conditional_move(build: &mut Build<'_>) -> Result<(), Why> {
     let flag = build.condition(condition(build.insn));
     let (from, to, bytes) = (build.place(1)?, build.place(0)?, build.width(0));
     if from != to && may_hold(build, 0) && may_hold(build, 1) {
-        build.step(Step::Unless { flag, skip: 1 });
+        let is_part = moves_part(build, bytes);
+        build.step(Step::Unless { flag, skip: 1 + u8::from(is_part) });
+        leaves_float(build, from, bytes);
         build.copy(from, to, bytes);
     }
     build.finish_general(0)
@@ -192,6 +221,7 @@ fn exchange(build: &mut Build<'_>) -> Result<(), Why> {
     let scratch = Place::State(state::SCRATCH);
     match (may_hold(build, 0), may_hold(build, 1)) {
         (true, true) if a != b => {
+            [a, b].into_iter().for_each(|from| leaves_float(build, from, bytes));
             build.copy(a, scratch, bytes);
             build.copy(b, a, bytes);
             build.copy(scratch, b, bytes);
@@ -263,6 +293,7 @@ fn exchange_add(build: &mut Build<'_>) -> Result<(), Why> {
     let (to, from, bytes) = (build.place(0)?, build.place(1)?, build.width(0));
     let (kept, scratch) = (may_hold(build, 1), Place::State(state::SCRATCH));
     if kept && may_hold(build, 0) {
+        leaves_float(build, to, bytes);
         build.copy(to, scratch, bytes);
         combine(build, Integral::Add, [0, 1])?;
         if from != to {
@@ -330,11 +361,13 @@ fn bits(build: &mut Build<'_>, by: Integral) -> Result<(), Why> {
         return Err("bit string in memory");
     }
     let (bytes, to) = (build.width(0), build.place(0)?);
-    if let Some(map) = byte_shift(build, by, bytes) {
+    if let Some(map) = byte_shift(build, by, bytes).filter(|_| !joins_parts(build, by)) {
         let [from, other] = [build.place(sources[0])?, build.place(sources[1])?];
         build.step(Step::Permute { from: [from, other], to, bytes, map: Map::Fixed(map) });
-    } else if never_a_float(build, by) {
+    } else if clears(build.insn, by) {
         build.clear(to, bytes);
+    } else if (by.shifts() || by.rotates()) && build.is_register(build.insn.op_count() - 1) {
+        shifted_by_register(build, by, sources)?;
     } else {
         combine(build, by, sources)?;
     }
@@ -364,11 +397,6 @@ fn address(build: &mut Build<'_>) -> Result<(), Why> {
     build.finish_general(0)
 }
 
-/// Tells whether the result is zero, or cannot be told from the operands.
-fn never_a_float(build: &Build<'_>, by: Integral) -> bool {
-    clears(build.insn, by) || build.width(0) < 4 && !changes_end(by)
-}
-
 /// `xor r, r` and its kin. `sbb r, r` leaves the carry flag in all bits.
 pub(crate) fn clears(insn: &Instruction, by: Integral) -> bool {
     matches!(by, Integral::Xor | Integral::Subtract | Integral::SubtractBorrow)
@@ -377,33 +405,31 @@ pub(crate) fn clears(insn: &Instruction, by: Integral) -> bool {
         && insn.op0_register() == insn.op1_register()
 }
 
-/// Tells whether what is done to a part of a float may be done to its sign and exponent alone.
-fn changes_end(by: Integral) -> bool {
-    use Integral::{Add, And, Decrement, Increment, Or, Subtract, Xor};
-    matches!(by, And | Or | Xor | Add | Subtract | Increment | Decrement)
+/// Tells whether what the operation makes of two registers is narrower than a double: parts of floats then, if both have any.
+fn joins_parts(build: &Build<'_>, by: Integral) -> bool {
+    by.shifts_two() && build.width(0) < 8 && build.insn.op0_register() != build.insn.op1_register()
 }
 
-/// Tells whether the operation, of a part of a float, leaves nothing of it, and moves no bytes.
-pub(crate) fn drops_part(insn: &Instruction, by: Integral) -> bool {
-    let last = insn.op_count() - 1;
-    let moves_bytes = insn.op_kind(last) == OpKind::Immediate8 && insn.immediate8().is_multiple_of(8);
-    !changes_end(by) && !(moves_bytes && (by.shifts() || by.shifts_two() || by.rotates()))
-}
-
-/// The map of a shift or rotation by whole bytes.
+/// The map of a shift or rotation by whole bytes, if its count is a constant.
 fn byte_shift(build: &Build<'_>, by: Integral, bytes: u16) -> Option<Box<[u8]>> {
+    let count_at = build.insn.op_count() - 1;
+    let is_constant = moves_bits(by) && build.is_immediate(count_at);
+    let map = is_constant.then(|| byte_map(by, build.insn.immediate(count_at) as u8, bytes))?;
+    map.map(Vec::into_boxed_slice)
+}
+
+fn moves_bits(by: Integral) -> bool {
+    by.shifts() || by.shifts_two() || by.rotates()
+}
+
+/// The map of a shift or rotation of `bytes` bytes by `count` bits, if those are whole bytes.
+pub(super) fn byte_map(by: Integral, count: u8, bytes: u16) -> Option<Vec<u8>> {
     use Integral::{RotateLeft, ShiftLeft, ShiftLeftDouble, ShiftRight, ShiftRightDouble, ShiftRightSigned};
-    let insn = build.insn;
-    let count_at = insn.op_count() - 1;
-    let moves = by.shifts() || by.shifts_two() || by.rotates();
-    if !moves || !build.is_immediate(count_at) {
-        return None;
-    }
-    let count = insn.immediate(count_at) as u16 & if bytes == 8 { 63 } else { 31 };
+    let count = count & if bytes == 8 { 63 } else { 31 };
     if !count.is_multiple_of(8) {
         return None;
     }
-    let (count, bytes) = (count as i16 / 8, bytes as i16);
+    let (count, bytes) = (i16::from(count / 8), bytes as i16);
     // What comes in from the second source of a double shift: the other end of it.
     let second = |i: i16| i.rem_euclid(bytes) + i16::from(SECOND_SOURCE);
     let source = |i: i16| match by {
@@ -417,6 +443,19 @@ fn byte_shift(build: &Build<'_>, by: Integral, bytes: u16) -> Option<Box<[u8]>> 
     };
     let byte = |i| if (0..bytes).contains(&i) || i >= i16::from(SECOND_SOURCE) { i as u8 } else { NO_SOURCE };
     Some((0..bytes).map(|i| byte(source(i))).collect())
+}
+
+/// A shift or rotation by what is in a register: whole bytes move, as by a constant.
+fn shifted_by_register(build: &mut Build<'_>, by: Integral, sources: [u32; 2]) -> Result<(), Why> {
+    let (bytes, to) = (build.width(0), build.place(0)?);
+    let [count, from] = [build.insn.op_count() - 1, sources[0]].map(|n| build.place(n));
+    let (count, from) = (build.before(count?, 1).value, from?);
+    let (at, flags) = (build.out.lowered.reserve(bytes), [build.flag(), build.flag()]);
+    build.complete(Completion::Shift { by, count, bytes, at, flags });
+    build.step(Step::Unless { flag: flags[0], skip: 1 });
+    build.step(Step::Permute { from: [from; 2], to, bytes, map: Map::Recorded(at) });
+    build.step(Step::Unless { flag: flags[1], skip: 1 });
+    combine(build, by, sources)
 }
 
 fn leave(build: &mut Build<'_>) -> Result<(), Why> {

@@ -28,7 +28,7 @@ pub(in crate::x86) mod tests;
 
 pub(crate) use address::AddressRecipe;
 pub(crate) use float::{predicate, rounds_to_fractions};
-pub(crate) use general::{clears, condition, drops_part};
+pub(crate) use general::{clears, condition};
 pub(crate) use image::{ImageRun, StateOp, Transfer};
 
 use super::access::{is_read, is_write};
