@@ -654,12 +654,11 @@ fn parts_of_numbers_calculated_with_in_registers_are_counted() {
                     let count = counted(&seen, function);
                     assert_eq!(count, 4, "{shadow} {flags} {options:?} {function}");
                 }
-                assert_eq!(gaps(&seen).iter().map(|gap| gap.1).sum::<u64>(), 4 * 26, "{shadow} {flags}");
-                if shadow == "dot" {
-                    let dots: Vec<Option<f64>> =
-                        seen.report.outputs.iter().map(|output| output.dot).collect();
-                    assert_eq!(dots, [Some(1.1), Some(1.1), Some(1.1), Some(0.0)], "{flags} {options:?}");
-                }
+                let all: u64 = gaps(&seen).iter().map(|gap| gap.1).sum();
+                assert_eq!(all, 4 * LOST.len() as u64, "{shadow} {flags} {options:?}");
+                let outputs = seen.report.outputs.iter();
+                let dots: Vec<f64> = outputs.map(|output| output.dot.unwrap_or_default()).collect();
+                assert_eq!(dots, [1.1, 1.1, 1.1, 1.1, 0.0], "{shadow} {flags} {options:?}");
             }
         }
     }
@@ -674,19 +673,16 @@ fn numbers_cut_by_string_instructions_are_counted() {
                 let Some(seen) = observe(shadow, "cut.c", flags, "sse2", options) else { return };
                 // One of the parts is no more than an exponent, of which a derivative has as much.
                 let puts = if shadow == "dot" { 13 } else { 14 };
-                for (function, times) in
-                    [("put", puts), ("put_constant", 7), ("put_word", 4), ("put_across", 4)]
-                {
+                for (function, times) in [("put", puts), ("put_word", 4), ("put_across", 4)] {
                     let count = counted(&seen, function);
                     assert_eq!(count, times, "{shadow} {flags} {options:?} {function}");
                 }
+                // Gradients miss what is kept beside these where they are used as well.
+                assert!(counted(&seen, "put_constant") >= 7, "{shadow} {flags} {options:?}");
                 assert_eq!(counted(&seen, "in_pieces") + counted(&seen, "records"), 0, "{shadow} {flags}");
-                if shadow == "dot" {
-                    let dots = seen.report.outputs.iter().filter_map(|output| output.dot);
-                    let dots: Vec<f64> = dots.collect();
-                    let right = (dots[0] - 15.4).abs() < 1e-12 && (dots[1] - 2.2).abs() < 1e-6;
-                    assert!(right, "{flags} {options:?}: {dots:?}");
-                }
+                let dots: Vec<f64> = seen.report.outputs.iter().filter_map(|output| output.dot).collect();
+                let right = (dots[0] - 15.4).abs() < 1e-12 && (dots[1] - 2.2).abs() < 1e-6;
+                assert!(right, "{shadow} {flags} {options:?}: {dots:?}");
             }
         }
     }

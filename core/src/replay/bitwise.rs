@@ -181,13 +181,7 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
 
     /// Map of the bytes of two words that are joined, each of which is one operand's alone. A float that is known by its bits is not
     /// taken to be bytes of another.
-    pub(super) fn joined_bytes(
-        &mut self,
-        by: Bitwise,
-        x: [Operand; 2],
-        r: Operand,
-        format: Format,
-    ) -> Option<Vec<u8>> {
+    fn joined_bytes(&mut self, by: Bitwise, x: [Operand; 2], r: Operand, format: Format) -> Option<Vec<u8>> {
         let joins = matches!(by, Bitwise::Other | Bitwise::Sum) && x[0] != x[1];
         let is_for_field = joins && (self.any_sets_sign(by, x, format) || self.adds_exponent(x, format));
         let is_known = |run: &mut Self, format: Format, operand: Operand| {

@@ -33,6 +33,9 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         }
         for (n, operand) in x.into_iter().enumerate() {
             let from = self.location(operand.place);
+            if self.changes_numbered(operand, r, bytes) {
+                return;
+            }
             if self.cells.carries(from, bytes) == 0 {
                 continue;
             }
@@ -51,6 +54,25 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
             }
         }
         self.cells.clear(to, bytes);
+    }
+
+    /// Tells whether digits of a double beside which there is a number for the whole of it have been changed, which has lost that then.
+    fn changes_numbered(&mut self, x: Operand, r: Operand, bytes: usize) -> bool {
+        const WORD: u64 = Format::F64.bytes() as u64;
+        let at = match self.location(x.place) {
+            Location::State(at) => u64::from(at) % WORD,
+            Location::Memory(address) => address % WORD,
+        };
+        let [before, after] = [x, r].map(|operand| self.integer(operand, bytes));
+        let whole = self.location(x.place).before(at);
+        let is_among_digits = at + bytes as u64 <= WORD - 2;
+        let changes = is_among_digits && before != after && x.place == r.place;
+        if !changes || !self.cells.is_double(whole, 0) {
+            return false;
+        }
+        self.outcome.lost = true;
+        self.cells.clear(whole, WORD as usize);
+        true
     }
 
     /// Tells whether the `bytes` bytes of `r`, made of those of `x`, a part of a float or its end, have any of its digits.

@@ -80,6 +80,19 @@ static KEPT double by_bytes(double a)
     return p.d;
 }
 
+/* By masks. */
+static KEPT double reversed(double a)
+{
+    wide p = {a};
+    for (int twice = 0; twice < 2; twice++) {
+        uint64_t turned = 0;
+        for (int i = 0; i < 8; i++)
+            turned |= (p.u >> 8 * i & 0xff) << (56 - 8 * i);
+        p.u = turned;
+    }
+    return p.d;
+}
+
 /* The exponent on its own. */
 static KEPT double exponent(double a)
 {
@@ -101,6 +114,7 @@ int main(void)
     printf("%.17g\n", word_turned(a));
     printf("%.17g\n", bytes_exchanged(a));
     printf("%.17g\n", by_bytes(a));
+    printf("%.17g\n", reversed(a));
     printf("%.17g\n", exponent(a));
     return sum < 0;
 }

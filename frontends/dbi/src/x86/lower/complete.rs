@@ -1,6 +1,6 @@
 //! Completion: the parts of a record that are worked out from captured bytes rather than captured.
 
-use super::general;
+use super::bits;
 use super::moves;
 use super::ternary::Logic;
 use crate::x86::probe::{Probe, Shape};
@@ -136,7 +136,7 @@ impl Completion {
                 record[usize::from(*flag)] = test.holds(number).into();
             }
             &Completion::Shift { by, count, bytes, at, flags } => {
-                let map = general::byte_map(by, record[usize::from(count)], bytes);
+                let map = bits::byte_map(by, record[usize::from(count)], bytes);
                 record[usize::from(flags[0])] = map.is_some().into();
                 record[usize::from(flags[1])] = map.is_none().into();
                 map.into_iter().for_each(|map| record[usize::from(at)..][..map.len()].copy_from_slice(&map));

@@ -13,6 +13,7 @@
 //! - some of AVX-512's instructions without VEX form are gaps; a gap's vector-indexed memory is not named in it.
 
 mod address;
+mod bits;
 mod build;
 mod complete;
 mod float;
@@ -27,8 +28,9 @@ mod x87;
 pub(in crate::x86) mod tests;
 
 pub(crate) use address::AddressRecipe;
+pub(crate) use bits::clears;
 pub(crate) use float::{predicate, rounds_to_fractions};
-pub(crate) use general::{clears, condition};
+pub(crate) use general::condition;
 pub(crate) use image::{ImageRun, StateOp, Transfer};
 
 use super::access::{is_read, is_write};
