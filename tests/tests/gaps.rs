@@ -688,7 +688,7 @@ fn numbers_cut_by_string_instructions_are_counted() {
     }
 }
 
-/// What has been found to put down no parts of numbers is looked at again: one of the four is no number that is known.
+/// Places that have been found to put down no parts of numbers are looked at again: one of the four is no number that is known.
 #[test]
 fn places_are_looked_at_however_often_they_wrote_no_part() {
     for flags in ["-O0 -g", "-O2 -g"] {

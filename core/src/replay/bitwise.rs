@@ -42,7 +42,7 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
                 && usize::from(here) == lane.bytes()
                 && (self.selects_bytes(by, xs, lane) || self.joined_bytes(by, xs, result, lane).is_some());
             if let Some(part) = part.filter(|_| !moves) {
-                self.part(by, xs, result, part.into());
+                self.part(by, xs, result, part.into(), part == here);
                 self.cells.clear(self.location(result.place.plus(part)), usize::from(here - part));
             } else if by == Bitwise::Xor {
                 self.exclusive_lane(xs, result, lane);

@@ -23,8 +23,8 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
     }
 
     /// A part of a float, in a register of one or two bytes or at its end in memory: kept, or its end with another sign
-    /// or exponent. Parts of two floats are kept if each byte is one's alone.
-    pub(super) fn part(&mut self, by: Bitwise, x: [Operand; 2], r: Operand, bytes: usize) {
+    /// or exponent. Parts of two floats are kept if each byte is one's alone. `is_word`: there is no more in the word.
+    pub(super) fn part(&mut self, by: Bitwise, x: [Operand; 2], r: Operand, bytes: usize, is_word: bool) {
         let to = self.location(r.place);
         let joins = x[0] != x[1] && self.carried(x, bytes).iter().all(|&carries| carries != 0);
         let may_be_moved = joins && matches!(by, Bitwise::Other | Bitwise::Sum);
@@ -48,7 +48,7 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
             if is_along && !joins && self.changes_end(by, operand, r, bytes) {
                 return;
             }
-            if self.is_any(operand, bytes) && self.has_digits(operand, r, bytes) {
+            if self.is_any(operand, bytes) && self.has_digits(operand, r, bytes, is_word) {
                 self.outcome.lost = true;
                 return self.cells.leave_trace(from, to, bytes);
             }
@@ -75,8 +75,9 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         true
     }
 
-    /// Tells whether the `bytes` bytes of `r`, made of those of `x`, a part of a float or its end, have any of its digits.
-    fn has_digits(&mut self, x: Operand, r: Operand, bytes: usize) -> bool {
+    /// Tells whether the `bytes` bytes of `r`, made of those of `x`, a part of a float or its end, have any of its digits. Those at the
+    /// end of a word that is no wider may have been shifted off.
+    fn has_digits(&mut self, x: Operand, r: Operand, bytes: usize, is_word: bool) -> bool {
         /// Bits of sign and exponent of the widest float.
         const UPPER: usize = 12;
         let ends = self.ends_float(self.location(r.place), bytes);
@@ -84,7 +85,7 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         let digits = if ends { width.saturating_sub(UPPER) } else { width };
         let [before, after] = [x, r].map(|operand| self.integer(operand, bytes));
         // An exponent on its own, shifted down.
-        let is_shifted_off = (digits..width).any(|by| before >> by == after);
+        let is_shifted_off = is_word && (digits..width).any(|by| before >> by == after);
         after & ((1 << digits) - 1) != 0 && !is_shifted_off
     }
 

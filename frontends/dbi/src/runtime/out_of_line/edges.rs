@@ -19,7 +19,7 @@ const WORD: u64 = 8;
 /// Flag by which string instructions go downwards.
 const DIRECTION: u64 = 0x400;
 
-/// What a string instruction that is about to run writes.
+/// Memory that a string instruction is about to write.
 pub(super) struct StringRun {
     to: u64,
     bytes: u64,
@@ -28,7 +28,7 @@ pub(super) struct StringRun {
     general: [u64; 16],
 }
 
-/// What it takes that from.
+/// Source of what it writes.
 enum From {
     Memory(u64),
     /// The accumulator, so many bytes of it.
@@ -70,7 +70,7 @@ impl StringRun {
         Some(StringRun { to: address_of(context, gs, &to), bytes, from, general })
     }
 
-    /// What it does to floats at its edges: what is written there is moved as it is, which is doubtful where it is a part of one.
+    /// Effect on floats at its edges: what is written there is moved as it is, which is doubtful where it is a part of one.
     pub(super) fn verdict(
         &self,
         shadowed: &mut Shadowed,
