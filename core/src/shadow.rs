@@ -383,6 +383,11 @@ pub trait Cells<V> {
     /// be told, it is not.
     fn is_double(&mut self, location: Location, bits: u128) -> bool;
 
+    /// Tells whether what is kept at `location` may be beside a float of which each byte is where it belongs.
+    fn may_be_in_place(&mut self, _location: Location, _format: Format, _bits: u128) -> bool {
+        true
+    }
+
     /// Tells whether what is kept at `location` is that of a long double, as far as that can be told.
     fn is_extended(&mut self, _location: Location) -> bool {
         false

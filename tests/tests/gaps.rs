@@ -627,3 +627,91 @@ fn reals_survive_it_too() {
     let errors: Vec<Option<f64>> = seen.report.outputs.iter().map(|output| output.error_bits).collect();
     assert_eq!(errors, vec![Some(0.0); 6], "every number in it is a small integer");
 }
+
+/// Four of each kind, in registers: none is followed. What is turned around and back, by counts that registers hold too, is no gap.
+#[test]
+fn parts_of_numbers_calculated_with_in_registers_are_counted() {
+    const LOST: [&str; 26] = [
+        "rotated",
+        "rotated_byte",
+        "shifted",
+        "shifted_by_register",
+        "added",
+        "added_with_carry",
+        "added_turned",
+        "subtracted",
+        "multiplied",
+        "negated",
+        "inverted",
+        "flipped",
+        "sum_of_two",
+        "sum_of_bytes",
+        "exchanged_and_added",
+        "chosen",
+        "exchanged",
+        "joined_words",
+        "joined",
+        "joined_bytes",
+        "joined_from_above",
+        "joined_by_register",
+        "rotated_narrow",
+        "added_narrow",
+        "sum_of_narrow",
+        "joined_narrow",
+    ];
+    for flags in ["-O0 -g", "-O2 -g"] {
+        for options in [&[][..], &["--no-avx512"], &["--superblock-limit=1"]] {
+            for shadow in ["dot", "adjoint"] {
+                let Some(seen) = observe(shadow, "narrow.c", flags, "sse2", options) else { return };
+                for function in LOST {
+                    let count = counted(&seen, function);
+                    assert_eq!(count, 4, "{shadow} {flags} {options:?} {function}");
+                }
+                let all: u64 = gaps(&seen).iter().map(|gap| gap.1).sum();
+                assert_eq!(all, 4 * LOST.len() as u64, "{shadow} {flags} {options:?}");
+                let outputs = seen.report.outputs.iter();
+                let dots: Vec<f64> = outputs.map(|output| output.dot.unwrap_or_default()).collect();
+                assert_eq!(dots, [1.1, 1.1, 1.1, 1.1, 0.0], "{shadow} {flags} {options:?}");
+            }
+        }
+    }
+}
+
+/// Cuts of numbers at both ends of what is moved or set, by one to seven bytes, and what crosses two.
+#[test]
+fn numbers_cut_by_string_instructions_are_counted() {
+    for flags in ["-O0 -g", "-O2 -g"] {
+        for options in [&[][..], &["--no-avx512"]] {
+            for shadow in ["dot", "adjoint"] {
+                let Some(seen) = observe(shadow, "cut.c", flags, "sse2", options) else { return };
+                // One of the parts is no more than an exponent, of which a derivative has as much.
+                let puts = if shadow == "dot" { 13 } else { 14 };
+                for (function, times) in [("put", puts), ("put_word", 4), ("put_across", 4)] {
+                    let count = counted(&seen, function);
+                    assert_eq!(count, times, "{shadow} {flags} {options:?} {function}");
+                }
+                // Gradients miss what is kept beside these where they are used as well.
+                assert!(counted(&seen, "put_constant") >= 7, "{shadow} {flags} {options:?}");
+                assert_eq!(counted(&seen, "in_pieces") + counted(&seen, "records"), 0, "{shadow} {flags}");
+                let dots: Vec<f64> = seen.report.outputs.iter().filter_map(|output| output.dot).collect();
+                let right = (dots[0] - 15.4).abs() < 1e-12 && (dots[1] - 2.2).abs() < 1e-6;
+                assert!(right, "{shadow} {flags} {options:?}: {dots:?}");
+            }
+        }
+    }
+}
+
+/// Places that have been found to put down no parts of numbers are looked at again: one of the four is no number that is known.
+#[test]
+fn places_are_looked_at_however_often_they_wrote_no_part() {
+    for flags in ["-O0 -g", "-O2 -g"] {
+        for options in [&[][..], &["--no-avx512"]] {
+            let Some(seen) = observe("dot", "late.c", flags, "sse2", options) else { return };
+            assert_eq!((counted(&seen, "put_word"), gaps(&seen).len()), (1, 1), "{flags} {options:?}");
+            let dots = seen.report.outputs.iter().filter_map(|output| Some(output.dot? * 10.0 / 11.0));
+            let dots: Vec<f64> = dots.map(|dot| dot.round()).collect();
+            let scale = f64::exp2(32.0);
+            assert_eq!(dots, [2.0 * scale, 2.0, 0.0, 2.0], "{flags} {options:?}");
+        }
+    }
+}

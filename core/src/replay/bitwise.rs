@@ -42,7 +42,7 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
                 && usize::from(here) == lane.bytes()
                 && (self.selects_bytes(by, xs, lane) || self.joined_bytes(by, xs, result, lane).is_some());
             if let Some(part) = part.filter(|_| !moves) {
-                self.part(by, xs, result, part.into());
+                self.part(by, xs, result, part.into(), part == here);
                 self.cells.clear(self.location(result.place.plus(part)), usize::from(here - part));
             } else if by == Bitwise::Xor {
                 self.exclusive_lane(xs, result, lane);
@@ -204,7 +204,7 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
 
     /// Moves each byte of the result from the operand it comes from, if each is one operand's alone and so is the
     /// shadow beside it.
-    fn bytes_of_either(&mut self, x: [Operand; 2], r: Operand, bytes: usize) -> Option<Vec<u8>> {
+    pub(super) fn bytes_of_either(&mut self, x: [Operand; 2], r: Operand, bytes: usize) -> Option<Vec<u8>> {
         let byte = |run: &Self, operand: Operand, i| run.record[usize::from(operand.value) + i];
         let content = x.map(|operand| self.cells.content(self.location(operand.place), bytes));
         let source = |i: usize| {

@@ -23,18 +23,32 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
     }
 
     /// A part of a float, in a register of one or two bytes or at its end in memory: kept, or its end with another sign
-    /// or exponent.
-    pub(super) fn part(&mut self, by: Bitwise, x: [Operand; 2], r: Operand, bytes: usize) {
+    /// or exponent. Parts of two floats are kept if each byte is one's alone. `is_word`: there is no more in the word.
+    pub(super) fn part(&mut self, by: Bitwise, x: [Operand; 2], r: Operand, bytes: usize, is_word: bool) {
         let to = self.location(r.place);
-        for operand in x {
+        let joins = x[0] != x[1] && self.carried(x, bytes).iter().all(|&carries| carries != 0);
+        let may_be_moved = joins && matches!(by, Bitwise::Other | Bitwise::Sum);
+        if may_be_moved && let Some(map) = self.bytes_of_either(x, r, bytes) {
+            return self.cells.permute(x.map(|operand| self.location(operand.place)), to, &map);
+        }
+        for (n, operand) in x.into_iter().enumerate() {
             let from = self.location(operand.place);
+            if self.changes_numbered(operand, r, bytes) {
+                return;
+            }
             if self.cells.carries(from, bytes) == 0 {
                 continue;
             }
-            if self.changes_end(by, operand, r, bytes) {
+            // Doubled, or taken from a constant, it does not move along.
+            let is_along = match by {
+                Bitwise::Sum => x[0] != x[1],
+                Bitwise::Difference => n == 0,
+                _ => true,
+            };
+            if is_along && !joins && self.changes_end(by, operand, r, bytes) {
                 return;
             }
-            if self.is_any(operand, bytes) && self.has_digits(r, bytes) {
+            if self.is_any(operand, bytes) && self.has_digits(operand, r, bytes, is_word) {
                 self.outcome.lost = true;
                 return self.lose(from, to, bytes);
             }
@@ -42,27 +56,50 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         self.cells.clear(to, bytes);
     }
 
-    /// Tells whether the `bytes` bytes of `r`, a part of a float or its end, have any of its digits.
-    fn has_digits(&mut self, r: Operand, bytes: usize) -> bool {
+    /// Tells whether digits of a double beside which there is a number for the whole of it have been changed, which has lost that then.
+    fn changes_numbered(&mut self, x: Operand, r: Operand, bytes: usize) -> bool {
+        const WORD: u64 = Format::F64.bytes() as u64;
+        let at = match self.location(x.place) {
+            Location::State(at) => u64::from(at) % WORD,
+            Location::Memory(address) => address % WORD,
+        };
+        let [before, after] = [x, r].map(|operand| self.integer(operand, bytes));
+        let whole = self.location(x.place).before(at);
+        let is_among_digits = at + bytes as u64 <= WORD - 2;
+        let changes = is_among_digits && before != after && x.place == r.place;
+        if !changes || !self.cells.is_double(whole, 0) {
+            return false;
+        }
+        self.outcome.lost = true;
+        self.cells.clear(whole, WORD as usize);
+        true
+    }
+
+    /// Tells whether the `bytes` bytes of `r`, made of those of `x`, a part of a float or its end, have any of its digits. Those at the
+    /// end of a word that is no wider may have been shifted off.
+    fn has_digits(&mut self, x: Operand, r: Operand, bytes: usize, is_word: bool) -> bool {
         /// Bits of sign and exponent of the widest float.
         const UPPER: usize = 12;
         let ends = self.ends_float(self.location(r.place), bytes);
-        let digits = if ends { (8 * bytes).saturating_sub(UPPER) } else { 8 * bytes };
-        let at = usize::from(r.value);
-        let bits =
-            self.record[at..at + bytes].iter().rev().fold(0_u64, |bits, &byte| bits << 8 | u64::from(byte));
-        bits & ((1 << digits) - 1) != 0
+        let width = 8 * bytes;
+        let digits = if ends { width.saturating_sub(UPPER) } else { width };
+        let [before, after] = [x, r].map(|operand| self.integer(operand, bytes));
+        // An exponent on its own, shifted down.
+        let is_shifted_off = is_word && (digits..width).any(|by| before >> by == after);
+        after & ((1 << digits) - 1) != 0 && !is_shifted_off
+    }
+
+    /// The first `bytes` bytes of an operand, four at most.
+    fn integer(&self, operand: Operand, bytes: usize) -> u32 {
+        let at = usize::from(operand.value);
+        self.record[at..at + bytes].iter().rev().fold(0, |bits, &byte| bits << 8 | u32::from(byte))
     }
 
     /// Tells whether the `bytes` bytes of the operand, the upper end of a float, are the same in the result but for
     /// sign and exponent: what is kept beside them is changed alike then. What is no end but within a float moves along
     /// with it in a sum.
     fn changes_end(&mut self, by: Bitwise, x: Operand, r: Operand, bytes: usize) -> bool {
-        let bits = |operand: Operand| {
-            let at = usize::from(operand.value);
-            self.record[at..at + bytes].iter().rev().fold(0, |bits, &byte| bits << 8 | u32::from(byte))
-        };
-        let (before, after) = (bits(x), bits(r));
+        let [before, after] = [x, r].map(|operand| self.integer(operand, bytes));
         let (from, to) = (self.location(x.place), self.location(r.place));
         let sums = matches!(by, Bitwise::Sum | Bitwise::Difference);
         if sums && from == to && self.ends_extended(from, bytes, before) {
@@ -76,7 +113,10 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
                 return true;
             }
             change if change == 1 << (8 * bytes - 1) => Some((true, 0)),
-            _ if sums && !self.ends_float(from, bytes) => Some((false, 0)),
+            // In a register it may be the end of one that is turned.
+            _ if sums && !self.ends_float(from, bytes) => {
+                matches!(from, Location::Memory(_)).then_some((false, 0))
+            }
             _ if sums => tricks::exponent_change(bytes, before, after),
             _ => None,
         };

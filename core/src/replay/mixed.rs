@@ -47,9 +47,14 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
 
     /// Shadow of the double `r`, or that it has none; nothing if what was moved there is right.
     fn made_of_parts(&mut self, mixed: &Mixed, r: Operand) -> Option<Option<S::Value>> {
-        let origins: Origins = std::array::from_fn(|n| self.origin(mixed, r.place.plus(n as u16)));
-        let mut lanes: Vec<Lane> = origins.iter().flatten().map(|byte| byte.lane).collect();
-        lanes.dedup();
+        let mut origins: Origins = std::array::from_fn(|n| self.origin(mixed, r.place.plus(n as u16)));
+        let mut lanes: Vec<Lane> = Vec::new();
+        for byte in origins.iter_mut().flatten() {
+            match lanes.iter().find(|&&lane| self.is_copy(byte.lane, lane)) {
+                Some(&lane) => byte.lane = lane,
+                None => lanes.push(byte.lane),
+            }
+        }
         let is_any = lanes.iter().any(|&lane| self.kept(lane) != 0);
         if !is_any || is_one_number(&origins) {
             return None;
@@ -93,6 +98,13 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
             // Another real, where that matters.
             false => self.shadow.displace(&shadow, Format::F64, false, 0),
         }))
+    }
+
+    /// Tells whether two lanes are one, or the same number twice.
+    fn is_copy(&mut self, a: Lane, b: Lane) -> bool {
+        let is_whole = [a, b].iter().all(|lane| usize::from(lane.bytes) == DOUBLE);
+        let is_same = |run: &Self| run.bits(Format::F64, a.x) == run.bits(Format::F64, b.x);
+        a == b || is_whole && is_same(self) && self.kept(a) == self.kept(b)
     }
 
     /// A bit for each byte of the lane that something is kept beside.

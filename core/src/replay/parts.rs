@@ -215,7 +215,11 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         // Digits let through without the end, of which what is kept beside them says nothing.
         let cuts = by == Bitwise::And && other >> (8 * end) == 0 && other & significand != 0;
         let is_bare = (0..end).all(|i| kept >> i & 1 == 0 || other >> (8 * i) & 0xff == 0);
-        let is_cut = cuts && !is_rest && is_bare;
+        // What has been shifted is none of its digits.
+        let is_cut = cuts && !is_rest && is_bare && {
+            let float = self.bits(format, x[one]);
+            self.cells.may_be_in_place(self.location(x[one].place), format, float)
+        };
         if is_lost || is_cut {
             self.cells.clear(to, format.bytes());
         }

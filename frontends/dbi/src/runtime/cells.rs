@@ -59,6 +59,10 @@ impl<W: Words> Cells<W::Value> for MirrorCells<'_, '_, W> {
         cell != 0 && self.words.is_double(cell.into(), bits)
     }
 
+    fn may_be_in_place(&mut self, location: Location, format: Format, bits: u128) -> bool {
+        W::ENDS_TWICE || !W::BYTEWISE || format != Format::F64 || self.is_double(location, bits)
+    }
+
     fn is_extended(&mut self, location: Location) -> bool {
         let mut cell = [0; 16];
         self.read(location, &mut cell[..Format::F80.bytes()]);

@@ -4,6 +4,7 @@
 //! all registers in the context, captures what the lowering asks for, has a block of this one instruction run, captures
 //! the rest and replays.
 
+mod edges;
 mod replayed;
 
 use super::Tool;
@@ -30,6 +31,7 @@ use crate::x86::mode::Mode;
 use crate::x86::table::{General, Row};
 use crate::x86::wholes::{self, Whole, mixed};
 use crate::x86::{rows, state};
+use edges::StringRun;
 use iced_x86::{Instruction, OpKind};
 use replayed::{overwrite, replay, state_image, string};
 use shadowgrind_core::format::Format;
@@ -133,14 +135,13 @@ fn lowered(thread: &mut Thread, top: u8) -> Option<(Rc<Entry>, bool)> {
     let entry = shadowed.out_of_line.entry(thread.process, pc, bytes, top, sums, seen)?;
     let verdict = part(shadowed, thread.context, gs, &entry.insn, seen);
     let insn = &entry.insn;
-    let may_be_part = wholes::may_be_part(insn) || mixed::may_mix(insn) || mixed::may_insert(insn);
-    let may_be_part = shadowed.parts.derives && may_be_part;
+    let may_be_alone = shadowed.parts.derives && wholes::may_be_alone(insn);
     let told = match verdict.whole {
         whole if whole == seen => entry.clone(),
         whole => shadowed.out_of_line.entry(thread.process, pc, bytes, top, sums, whole)?,
     };
     let is_unseen = matches!(seen, None | Some(Whole::Assembled));
-    if is_unseen && may_be_part && is_alone(&entry, verdict) {
+    if is_unseen && may_be_alone && is_alone(&entry, verdict) {
         thread.translator.writes_alone(pc);
         for at in [pc, entry.insn.next_ip() - 1] {
             thread.cache.invalidate_page(page_floor(at));
@@ -164,8 +165,11 @@ fn part(
         let address = address_of(context, gs, &to);
         let moved = beside(shadowed, context, gs, insn, 1, bytes);
         let value = operand(insn, 1, &context.regs) & (u64::MAX >> (64 - 8 * u32::from(bytes)));
-        let store = Store { insn, address, value, moved, general: &context.regs, seen };
+        let store = Store { insn, address, bytes, value, moved, general: &context.regs, seen };
         return shadowed.parts.in_memory(store);
+    }
+    if let Some(string) = StringRun::of(context, gs, insn) {
+        return string.verdict(shadowed, context, insn);
     }
     if wholes::joins(insn) || wholes::raises_half(insn) {
         return joined(shadowed, context, gs, insn, seen);

@@ -5,7 +5,7 @@
 
 use crate::engine::{guest, planes};
 use crate::x86::wholes::ahead::{self, Target, Use};
-use crate::x86::wholes::{self, Whole};
+use crate::x86::wholes::{self, Whole, mixed};
 use hashbrown::HashMap;
 use iced_x86::{Instruction, Register};
 use shadowgrind_core::format::Format;
@@ -84,6 +84,8 @@ impl From<Option<Whole>> for Verdict {
 pub(super) struct Store<'a> {
     pub(super) insn: &'a Instruction,
     pub(super) address: u64,
+    /// Number of bytes that it writes there, less than eight.
+    pub(super) bytes: u8,
     /// Bits that it puts there, and the shadow of these.
     pub(super) value: u64,
     pub(super) moved: [u8; 8],
@@ -147,8 +149,7 @@ impl Parts {
     /// Effect of a store on a float.
     pub(super) fn in_memory(&mut self, store: Store<'_>) -> Verdict {
         self.pending = false;
-        let Store { insn, address, general, seen, .. } = store;
-        let Some(bytes) = wholes::part_in_memory(insn) else { return seen.into() };
+        let Store { insn, address, bytes, general, seen, .. } = store;
         let beside = planes::any(address.saturating_sub(AROUND), 2 * AROUND + u64::from(bytes));
         let is_told = matches!(seen, Some(Whole::Alone | Whole::Ended | Whole::End { restored: true }));
         if is_told || !beside && !store.is_moved() {
@@ -198,7 +199,13 @@ impl Parts {
     /// Effect of a store of a part of a float of which the `ahead` bytes, as a mask, are written before it is used.
     fn part(&mut self, store: Store<'_>, format: Format, [at, bytes]: [u8; 2], ahead: u16) -> Verdict {
         let (seen, layout) = (store.seen, self.layout);
-        if store.is_own(format, at, self.layout) || store.is_there() {
+        if store.is_own(format, at, layout) {
+            return seen.into();
+        }
+        if store.is_there(layout) {
+            if !layout.ends_twice {
+                self.writes(store.address, format, [at, bytes]);
+            }
             return seen.into();
         }
         let is_moved = store.is_moved();
@@ -275,12 +282,19 @@ impl Parts {
         })
     }
 
-    /// Effect of `insn`, which is about to run and whose block tells nothing of it, on doubles in a vector register: it may put them
-    /// together from parts of several.
+    /// Effect of `insn`, which is about to run and whose block tells nothing of it, on doubles in a register: it may put them together
+    /// from parts of several.
     pub(super) fn mixed(&mut self, insn: &Instruction, general: &[u64; 16]) -> Verdict {
-        let target = Target::Lane { register: insn.op0_register() };
+        let (register, joins) = (insn.op0_register(), mixed::joins_registers(insn));
+        let target = match joins {
+            true => Target::Inserted { register, at: 0, bytes: 1 },
+            false => Target::Lane { register },
+        };
+        let cuts_narrow = joins && !insn.immediate8().is_multiple_of(8 * NARROW);
         self.as_before(insn, Put::Part, || match ahead::next_use(insn, target, general, &guest::read_some) {
             Use::Part { format: Format::F64, .. } => Some(Whole::Mixed).into(),
+            // As two narrow floats are, too.
+            Use::Moved { .. } if cuts_narrow => Some(Whole::Mixed).into(),
             _ => Verdict::default(),
         })
     }
@@ -296,8 +310,11 @@ impl Parts {
     }
 
     /// The verdict on an instruction that writes to a register. Code mostly uses what it makes as it did before: that is looked up
-    /// again now and then.
+    /// again now and then. Not so where one or two bytes are put, or two words are made one, which is rare.
     fn as_before(&mut self, insn: &Instruction, put: Put, look: impl FnOnce() -> Verdict) -> Verdict {
+        if wholes::may_be_part(insn) || mixed::joins_registers(insn) {
+            return look();
+        }
         let (verdict, times) = self.in_registers.entry((insn.ip(), put)).or_default();
         *times = times.saturating_add(1);
         if times.is_power_of_two() {
@@ -388,10 +405,13 @@ impl Store<'_> {
         self.is_moved() && is_among_digits()
     }
 
-    /// Tells whether it puts down what has the shadow that is there.
-    fn is_there(self) -> bool {
-        let bytes = wholes::part_in_memory(self.insn).map_or(0, usize::from);
-        self.is_moved() && cell(self.address, bytes) == u64::from_le_bytes(self.moved)
+    /// Tells whether it puts down what has the shadow that is there. Parts of shadows that are numbers are the same by chance, as are
+    /// those of fewer bytes than a float has: unless what they are for is the same, too.
+    fn is_there(self, layout: Layout) -> bool {
+        let tells = layout.ends_twice && self.bytes >= NARROW;
+        self.is_moved()
+            && cell(self.address, self.bytes.into()) == u64::from_le_bytes(self.moved)
+            && (tells || bits(self.address, self.bytes.into()) == self.value)
     }
 
     fn is_over_active(self, bytes: u8) -> bool {
@@ -427,7 +447,7 @@ impl Store<'_> {
     /// Tells whether it puts the end of a float back, with another sign or exponent perhaps, or that of the float whose digits are
     /// there: what it comes with has the digits of what is there, and has been changed as the float has.
     fn is_own(self, format: Format, at: u8, layout: Layout) -> bool {
-        let bytes = usize::from(wholes::part_in_memory(self.insn).unwrap_or_default());
+        let bytes = usize::from(self.bytes);
         if usize::from(at) + bytes != format.bytes() || !self.is_moved() {
             return false;
         }
@@ -440,9 +460,10 @@ impl Store<'_> {
         let digits =
             (1_u64 << (8 * bytes as u32).saturating_sub(format.width() + 1 - format.precision())) - 1;
         let is_same = |a: u64, b: u64| (a ^ b) & digits == 0;
-        is_same(moved, there)
-            && (!is_same(before, self.value)
-                || change(bytes, there, moved) == change(bytes, before, self.value))
+        // The upper end of a number has none of its digits.
+        let may_differ = layout.ends_twice && !is_same(before, self.value);
+        let is_changed_alike = || change(bytes, there, moved) == change(bytes, before, self.value);
+        is_same(moved, there) && (may_differ || is_same(before, self.value) && is_changed_alike())
     }
 }
 

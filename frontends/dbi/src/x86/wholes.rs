@@ -152,6 +152,15 @@ pub(crate) fn may_be_part(insn: &Instruction) -> bool {
     Part::of(insn).is_some()
 }
 
+/// Tells whether it may be taken for granted of `insn`, once it has often written no part of a float, that it writes none: it moves as
+/// many bytes as a narrow float has, or whole lanes. What it is given besides is looked at each time.
+pub(crate) fn may_be_alone(insn: &Instruction) -> bool {
+    const NARROW: u8 = Format::F32.bytes() as u8;
+    let moves_narrow = || part_in_memory(insn) == Some(NARROW) && insn.op1_kind() == OpKind::Register;
+    let is_of_vectors = || insn.op0_kind() == OpKind::Register && insn.op0_register().is_vector_register();
+    moves_narrow() || is_of_vectors() && (mixed::may_mix(insn) || mixed::may_insert(insn))
+}
+
 /// The bytes that `insn` writes into a register that it leaves alone otherwise: the first one's number, and how many.
 pub(crate) fn part_of_register(insn: &Instruction) -> Option<(u8, u8)> {
     let part = || Part::of(insn).filter(|part| !part.is_in_memory).map(|part| (part.at, part.bytes));

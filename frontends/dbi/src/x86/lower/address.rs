@@ -106,7 +106,7 @@ impl AddressRecipe {
     }
 
     /// Tells whether offsets wrap at 4 GB.
-    pub(super) fn is_short(&self) -> bool {
+    pub(crate) fn is_short(&self) -> bool {
         self.short
     }
 

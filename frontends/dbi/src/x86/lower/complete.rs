@@ -1,10 +1,11 @@
 //! Completion: the parts of a record that are worked out from captured bytes rather than captured.
 
+use super::bits;
 use super::kinds::{FixUp, Significand, quotient};
 use super::moves;
 use super::ternary::Logic;
 use crate::x86::probe::{Probe, Shape};
-use crate::x86::table::XMM0;
+use crate::x86::table::{Integral, XMM0};
 use shadowgrind_core::format::{Format, Number};
 use shadowgrind_core::ops::Op;
 
@@ -27,6 +28,8 @@ pub(crate) enum Completion {
     Significand(Significand),
     /// Flags of lanes that a table of kinds has an answer for.
     FixUp(FixUp),
+    /// The byte map of a shift or rotation by `count`, as captured, of `bytes` bytes, and two flags: there is one, and the opposite.
+    Shift { by: Integral, count: u16, bytes: u16, at: u16, flags: [u16; 2] },
     /// The bytes that `by` makes of those at both `x`.
     Logic { by: Logic, x: [u16; 2], r: u16, bytes: u16 },
 }
@@ -153,6 +156,12 @@ impl Completion {
             }
             Completion::Significand(significand) => significand.run(record),
             Completion::FixUp(fix_up) => fix_up.run(record),
+            &Completion::Shift { by, count, bytes, at, flags } => {
+                let map = bits::byte_map(by, record[usize::from(count)], bytes);
+                record[usize::from(flags[0])] = map.is_some().into();
+                record[usize::from(flags[1])] = map.is_none().into();
+                map.into_iter().for_each(|map| record[usize::from(at)..][..map.len()].copy_from_slice(&map));
+            }
             &Completion::Mask { mask, count, flags } => {
                 for i in 0..count {
                     let is_set = bit(record, mask, i);

@@ -1,17 +1,19 @@
 //! General registers: floats pass through them, and integer instructions take floats apart and put them together.
 
 use super::address::AddressRecipe;
+use super::bits::{address, bits, combine};
 use super::build::{Build, Why, register_place};
 use super::complete::Completion;
 use crate::x86::access::is_write;
 use crate::x86::rows;
 use crate::x86::state;
 use crate::x86::table::{General, Integral, Row};
-use iced_x86::{Instruction, OpKind, Register, UsedRegister};
+use iced_x86::{Instruction, Register, UsedRegister};
 use shadowgrind_core::format::Format;
-use shadowgrind_core::step::{
-    AROUND_END, BEFORE_END, Bitwise, Map, NO_SOURCE, Operand, Place, SECOND_SOURCE, Step,
-};
+use shadowgrind_core::step::{AROUND_END, BEFORE_END, Bitwise, Map, Place, Step};
+
+/// Bytes of the narrowest float that is no half precision.
+const LEAST: u16 = Format::F32.bytes() as u16;
 
 pub(super) fn general(build: &mut Build<'_>, row: General) -> Result<(), Why> {
     match row {
@@ -32,7 +34,7 @@ pub(super) fn general(build: &mut Build<'_>, row: General) -> Result<(), Why> {
         General::Bits(by) => bits(build, by),
         General::Address => address(build),
         // Undone by a second time: the shadow waits for that.
-        General::Not => build.finish_general(0),
+        General::Not => inverted(build),
         General::MoveString | General::StoreString | General::LoadString => {
             clear_pointers(build);
             transfer(build, build.width(0))
@@ -144,11 +146,37 @@ fn extend(build: &mut Build<'_>) -> Result<(), Why> {
     Ok(())
 }
 
+/// Digits of a part are others then.
+fn inverted(build: &mut Build<'_>) -> Result<(), Why> {
+    let bytes = build.width(0);
+    if bytes < LEAST && may_hold(build, 0) {
+        let to = build.place(0)?;
+        let (x, r) = (build.before(to, bytes), build.after(to, bytes));
+        build.step(Step::Bits { by: Bitwise::Other, x: [x; 2], r, bytes, lane: Format::F32 });
+    }
+    build.finish_general(0)
+}
+
+/// Bytes at `from` go to another register, or to or from memory; a part of a float that is among them is lost to both.
+fn leaves_float(build: &mut Build<'_>, from: Place, bytes: u16) {
+    if moves_part(build, bytes) {
+        build.step(Step::Dropped { at: from, bytes });
+    }
+}
+
+/// Tells whether the instruction moves less than a float between two registers, or one and memory.
+fn moves_part(build: &Build<'_>, bytes: u16) -> bool {
+    let register = |n| build.is_register(n).then(|| build.insn.op_register(n).full_register());
+    bytes < LEAST && register(0) != register(1)
+}
+
 fn conditional_move(build: &mut Build<'_>) -> Result<(), Why> {
     let flag = build.condition(condition(build.insn));
     let (from, to, bytes) = (build.place(1)?, build.place(0)?, build.width(0));
     if from != to && may_hold(build, 0) && may_hold(build, 1) {
-        build.step(Step::Unless { flag, skip: 1 });
+        let is_part = moves_part(build, bytes);
+        build.step(Step::Unless { flag, skip: 1 + u8::from(is_part) });
+        leaves_float(build, from, bytes);
         build.copy(from, to, bytes);
     }
     build.finish_general(0)
@@ -192,6 +220,7 @@ fn exchange(build: &mut Build<'_>) -> Result<(), Why> {
     let scratch = Place::State(state::SCRATCH);
     match (may_hold(build, 0), may_hold(build, 1)) {
         (true, true) if a != b => {
+            [a, b].into_iter().for_each(|from| leaves_float(build, from, bytes));
             build.copy(a, scratch, bytes);
             build.copy(b, a, bytes);
             build.copy(scratch, b, bytes);
@@ -263,6 +292,7 @@ fn exchange_add(build: &mut Build<'_>) -> Result<(), Why> {
     let (to, from, bytes) = (build.place(0)?, build.place(1)?, build.width(0));
     let (kept, scratch) = (may_hold(build, 1), Place::State(state::SCRATCH));
     if kept && may_hold(build, 0) {
+        leaves_float(build, to, bytes);
         build.copy(to, scratch, bytes);
         combine(build, Integral::Add, [0, 1])?;
         if from != to {
@@ -288,135 +318,6 @@ fn reversed(build: &mut Build<'_>) -> Result<(), Why> {
     let map = (0..bytes as u8).rev().collect();
     build.step(Step::Permute { from: [from; 2], to, bytes, map: Map::Fixed(map) });
     build.finish_general(0)
-}
-
-/// The two operands that decide a bitwise or integer operation; one twice if there is no other.
-fn bit_sources(build: &Build<'_>, by: Integral) -> [u32; 2] {
-    let (a, b) = if build.insn.op_count() > 2 && !by.shifts_two() { (1, 2) } else { (0, 1) };
-    [a, if b < build.insn.op_count() && by.takes_two() { b } else { a }]
-}
-
-/// An operand of an integer operation: a place, captured, or a constant.
-fn bit_operand(build: &mut Build<'_>, operand: u32, bytes: u16) -> Result<Operand, Why> {
-    if build.is_immediate(operand) {
-        let bits = build.insn.immediate(operand);
-        return Ok(build.constant(bits));
-    }
-    let place = build.place(operand)?;
-    Ok(build.before(place, bytes))
-}
-
-/// The step of an integer operation on operands `sources`, the result of which is operand 0.
-fn combine(build: &mut Build<'_>, by: Integral, [a, b]: [u32; 2]) -> Result<(), Why> {
-    let (bytes, to) = (build.width(0), build.place(0)?);
-    let lane = if bytes == 8 { Format::F64 } else { Format::F32 };
-    let x = bit_operand(build, a, bytes)?;
-    let y = match by {
-        Integral::Increment | Integral::Decrement => build.constant(1),
-        _ if a == b => x,
-        _ => bit_operand(build, b, bytes)?,
-    };
-    let r = build.after(to, bytes);
-    build.step(Step::Bits { by: by.bitwise(), x: [x, y], r, bytes, lane });
-    Ok(())
-}
-
-fn bits(build: &mut Build<'_>, by: Integral) -> Result<(), Why> {
-    let sources = bit_sources(build, by);
-    if !may_hold(build, 0) || by == Integral::RotateRight && !may_hold(build, sources[0]) {
-        return Ok(());
-    }
-    if by == Integral::Bit && build.is_memory(0) && build.is_register(1) {
-        return Err("bit string in memory");
-    }
-    let (bytes, to) = (build.width(0), build.place(0)?);
-    if let Some(map) = byte_shift(build, by, bytes) {
-        let [from, other] = [build.place(sources[0])?, build.place(sources[1])?];
-        build.step(Step::Permute { from: [from, other], to, bytes, map: Map::Fixed(map) });
-    } else if never_a_float(build, by) {
-        build.clear(to, bytes);
-    } else {
-        combine(build, by, sources)?;
-    }
-    build.finish_general(0)
-}
-
-/// A sum of a float's bits and something else, or a product with 2, 4 or 8, made as an address.
-fn address(build: &mut Build<'_>) -> Result<(), Why> {
-    let (bytes, to) = (build.width(0), build.place(0)?);
-    let part = |register: Register| register_place(register.full_register()).map(|(place, _)| place);
-    let (base, index) = (part(build.insn.memory_base()), part(build.insn.memory_index()));
-    let (by, x, y) = match (base, index) {
-        (Some(base), Some(index)) => (Bitwise::Sum, build.before(base, bytes), build.before(index, bytes)),
-        (Some(base), None) => {
-            let displacement = build.insn.memory_displacement64();
-            (Bitwise::Sum, build.before(base, bytes), build.constant(displacement))
-        }
-        (None, Some(index)) => {
-            let scale = build.insn.memory_index_scale().into();
-            (Bitwise::Product, build.before(index, bytes), build.constant(scale))
-        }
-        (None, None) => return Err("an address of nothing"),
-    };
-    let r = build.after(to, bytes);
-    let lane = if bytes == 8 { Format::F64 } else { Format::F32 };
-    build.step(Step::Bits { by, x: [x, y], r, bytes, lane });
-    build.finish_general(0)
-}
-
-/// Tells whether the result is zero, or cannot be told from the operands.
-fn never_a_float(build: &Build<'_>, by: Integral) -> bool {
-    clears(build.insn, by) || build.width(0) < 4 && !changes_end(by)
-}
-
-/// `xor r, r` and its kin. `sbb r, r` leaves the carry flag in all bits.
-pub(crate) fn clears(insn: &Instruction, by: Integral) -> bool {
-    matches!(by, Integral::Xor | Integral::Subtract | Integral::SubtractBorrow)
-        && insn.op0_kind() == OpKind::Register
-        && insn.op1_kind() == OpKind::Register
-        && insn.op0_register() == insn.op1_register()
-}
-
-/// Tells whether what is done to a part of a float may be done to its sign and exponent alone.
-fn changes_end(by: Integral) -> bool {
-    use Integral::{Add, And, Decrement, Increment, Or, Subtract, Xor};
-    matches!(by, And | Or | Xor | Add | Subtract | Increment | Decrement)
-}
-
-/// Tells whether the operation, of a part of a float, leaves nothing of it, and moves no bytes.
-pub(crate) fn drops_part(insn: &Instruction, by: Integral) -> bool {
-    let last = insn.op_count() - 1;
-    let moves_bytes = insn.op_kind(last) == OpKind::Immediate8 && insn.immediate8().is_multiple_of(8);
-    !changes_end(by) && !(moves_bytes && (by.shifts() || by.shifts_two() || by.rotates()))
-}
-
-/// The map of a shift or rotation by whole bytes.
-fn byte_shift(build: &Build<'_>, by: Integral, bytes: u16) -> Option<Box<[u8]>> {
-    use Integral::{RotateLeft, ShiftLeft, ShiftLeftDouble, ShiftRight, ShiftRightDouble, ShiftRightSigned};
-    let insn = build.insn;
-    let count_at = insn.op_count() - 1;
-    let moves = by.shifts() || by.shifts_two() || by.rotates();
-    if !moves || !build.is_immediate(count_at) {
-        return None;
-    }
-    let count = insn.immediate(count_at) as u16 & if bytes == 8 { 63 } else { 31 };
-    if !count.is_multiple_of(8) {
-        return None;
-    }
-    let (count, bytes) = (count as i16 / 8, bytes as i16);
-    // What comes in from the second source of a double shift: the other end of it.
-    let second = |i: i16| i.rem_euclid(bytes) + i16::from(SECOND_SOURCE);
-    let source = |i: i16| match by {
-        ShiftLeftDouble if i < count => second(i - count),
-        ShiftRightDouble if i + count >= bytes => second(i + count),
-        ShiftLeft | ShiftLeftDouble => i - count,
-        // What comes in from above is no part of a float, be it zeros or copies of a sign.
-        ShiftRight | ShiftRightSigned | ShiftRightDouble => i + count,
-        RotateLeft => (i - count).rem_euclid(bytes),
-        _ => (i + count).rem_euclid(bytes),
-    };
-    let byte = |i| if (0..bytes).contains(&i) || i >= i16::from(SECOND_SOURCE) { i as u8 } else { NO_SOURCE };
-    Some((0..bytes).map(|i| byte(source(i))).collect())
 }
 
 fn leave(build: &mut Build<'_>) -> Result<(), Why> {

@@ -13,6 +13,7 @@
 //! - a gap's vector-indexed memory is not named in it.
 
 mod address;
+mod bits;
 mod build;
 mod chosen;
 mod complete;
@@ -30,8 +31,9 @@ mod x87;
 pub(in crate::x86) mod tests;
 
 pub(crate) use address::AddressRecipe;
+pub(crate) use bits::clears;
 pub(crate) use float::predicate;
-pub(crate) use general::{clears, condition, drops_part};
+pub(crate) use general::condition;
 pub(crate) use image::{ImageRun, StateOp, Transfer};
 
 use super::access::{is_read, is_write};

@@ -3,7 +3,7 @@
 use super::address::AddressRecipe;
 use super::build::{Build, Why};
 use super::complete::{Completion, Gather, MASK, ProbeMap};
-use super::general::may_hold;
+use super::general::{self, may_hold};
 use crate::x86::probe::{Inputs, Probe, SLOT, Shape as Probed};
 use crate::x86::rows;
 use crate::x86::state;
@@ -114,7 +114,12 @@ fn sources(probe: &mut Probe, build: &mut Build<'_>, probed: &Probed) -> Result<
 
 /// A rearrangement of which doubles that have parts of several lanes are used as such.
 pub(super) fn mixed(probe: &mut Probe, build: &mut Build<'_>) -> Result<(), Why> {
-    let Row::Move(_, control) = rows::row(build.insn) else { return Err("no move") };
+    const COUNT: u8 = 1 << 2;
+    let row = rows::row(build.insn);
+    let control = match row {
+        Row::Move(_, control) => control,
+        _ => COUNT,
+    };
     build.name_memory();
     let mut read = Vec::new();
     for n in (0..build.operands()).filter(|n| control >> n & 1 == 0) {
@@ -127,7 +132,10 @@ pub(super) fn mixed(probe: &mut Probe, build: &mut Build<'_>) -> Result<(), Why>
         read.push((build.before(build.place(n)?, bytes), bytes));
     }
     let before = std::mem::take(&mut build.out.lowered.steps);
-    moved(probe, build, control)?;
+    match row {
+        Row::General(row) => general::general(build, row)?,
+        _ => moved(probe, build, control)?,
+    }
     let moves = std::mem::replace(&mut build.out.lowered.steps, before);
     let bytes = written_bytes(build);
     let r = build.after(build.place(0)?, bytes);

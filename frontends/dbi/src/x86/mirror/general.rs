@@ -55,13 +55,11 @@ impl Emitter {
             General::Leave => self.leave_frame(at),
             General::Enter => self.out_of_line(at),
             General::MoveString | General::StoreString | General::LoadString => self.out_of_line(at),
-            General::Not if !insn.op0_register().is_gpr32() => self.guest(at),
+            General::Not if insn.op0_kind() == OpKind::Register && insn.op0_register().is_gpr64() => {
+                self.guest(at)
+            }
             General::Not => self.bits(at, None),
             General::Bits(by) if lower::clears(insn, by) => {
-                self.guest(at);
-                self.clear_results(at);
-            }
-            General::Bits(by) if never_float(insn, by) => {
                 self.guest(at);
                 self.clear_results(at);
             }
@@ -152,7 +150,8 @@ impl Emitter {
         /// Bytes from the first that is written on: sign and exponent are at the end, and never without a shadow.
         const DOUBLE: usize = 8;
         let insn = &at.insn().decoded;
-        if self.mirror().alone.contains(&insn.ip()) {
+        let moved = general_number(insn.op1_register()).filter(|&n| self.may_carry(n));
+        if moved.is_some() && self.mirror().alone.contains(&insn.ip()) {
             return false;
         }
         if wholes::part_of_register(insn).is_some() && insn.op0_register().is_gpr() {
@@ -166,10 +165,9 @@ impl Emitter {
         }
         let Some(mem) = self.mirror_memory(insn) else { return false };
         let mut sources = vec![Source::Memory(mem, DOUBLE)];
-        let moved = general_number(insn.op1_register()).filter(|&n| self.may_carry(n));
         sources.extend(moved.map(Source::Cell));
         self.check(at, &sources);
-        !general_number(insn.op1_register()).is_some_and(|n| self.may_carry(n))
+        moved.is_none()
     }
 
     /// Tells whether the move may put doubles together from parts of several, and neither its block nor the engine has told.
@@ -366,14 +364,6 @@ impl Emitter {
             self.clear_results(at);
         }
     }
-}
-
-/// Tells whether the result is too narrow for a float, and no part of one either.
-fn never_float(insn: &iced_x86::Instruction, by: Integral) -> bool {
-    let is_part = insn.op0_kind() == OpKind::Register
-        && insn.op0_register().size() < 4
-        && insn.op0_register().full_register() != Register::RSP;
-    is_part && lower::drops_part(insn, by)
 }
 
 /// Tells whether addresses are computed with the operation.

@@ -400,6 +400,10 @@ impl Walk<'_> {
             .filter(|used| is_write(used.access()))
             .map(|used| used.register().full_register())
             .collect();
+        if let Some((to, size)) = way.values.string(insn) {
+            way.overwrite(to, size, self.bytes);
+            self.address.into_iter().for_each(|part| way.note_written(to, size, part));
+        }
         let is_own = self.is_of_own(way, insn);
         // What one or two bytes of a general register are written to stays in the rest of it.
         let is_narrow = insn.op0_kind() == OpKind::Register && matches!(insn.op0_register().size(), 1 | 2);

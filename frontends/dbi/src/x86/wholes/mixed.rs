@@ -1,15 +1,16 @@
-//! Moves of vector registers that may put a double together from parts of two: the end of one, digits of another.
+//! Moves of vector registers, and of two general ones as one, that may put a double together from parts of two: the end of one, digits
+//! of another.
 //!
 //! Knows what an immediate says, and moves of the lowest narrow lane. Where a register selects, or a mask, any part may be moved.
 
 use crate::x86::rows::{self, Halves};
-use crate::x86::table::{Moved, Row};
+use crate::x86::table::{General, Moved, Row};
 use iced_x86::{Instruction, OpKind};
 use shadowgrind_core::format::Format;
 
 /// Tells whether a double of the result may have parts of several lanes.
 pub(crate) fn may_mix(insn: &Instruction) -> bool {
-    let Row::Move(moved, _) = rows::row(insn) else { return false };
+    let Row::Move(moved, _) = rows::row(insn) else { return joins_registers(insn) };
     if insn.op0_kind() != OpKind::Register || !insn.op0_register().is_vector_register() {
         return false;
     }
@@ -29,6 +30,17 @@ pub(crate) fn may_mix(insn: &Instruction) -> bool {
             Some(Halves::Chosen) => crosses(insn.immediate8()),
             None => rows::moves_parts(insn),
         },
+        _ => false,
+    }
+}
+
+/// Tells whether the instruction shifts bytes of one general register into another one.
+pub(crate) fn joins_registers(insn: &Instruction) -> bool {
+    let is_of_two =
+        || insn.op0_register().is_gpr64() && insn.op1_register().full_register() != insn.op0_register();
+    let by_bytes = || insn.op_kind(2) == OpKind::Immediate8 && insn.immediate8().is_multiple_of(8);
+    match rows::row(insn) {
+        Row::General(General::Bits(by)) => by.shifts_two() && is_of_two() && by_bytes(),
         _ => false,
     }
 }

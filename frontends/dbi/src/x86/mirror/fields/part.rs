@@ -16,12 +16,12 @@ const END_DIGITS: i32 = 0xf;
 impl Rescaling<'_> {
     /// Tells whether the operand may be a part that is followed so.
     pub(super) fn may_be_part(&self) -> bool {
-        use Does::{Change, Cut, CutOthers, DropDigits, Extract, Flip, Funnel, Join, Move, MoveBy, Multiply};
+        use Does::{Change, Cut, CutOthers, DropDigits, Extract, Flip, Funnel, Join, Move, Multiply};
         let is_followed = match self.fields.does {
             // A mask may select bytes.
             Cut => matches!(self.fields.other, Other::Constant(_)),
-            // A double may be turned.
-            Move | MoveBy(_) => !rotates(self.insn),
+            // A double may be turned, and bytes moved by what a register says.
+            Move => !rotates(self.insn),
             CutOthers | Join | Flip | DropDigits | Extract | Change | Multiply | Funnel => true,
             _ => false,
         };

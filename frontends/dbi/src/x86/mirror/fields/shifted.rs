@@ -47,7 +47,7 @@ impl Emitter {
         self.keep_nothing(of);
     }
 
-    /// A shift by what is in a register, `to_right` or to the left.
+    /// A shift by what is in a register, `to_right` or to the left. One by whole bytes is left to the engine.
     pub(super) fn moved_by(
         &mut self,
         of: &Rescaling<'_>,
@@ -55,7 +55,13 @@ impl Emitter {
         to_right: Option<Gpr>,
         ways: &mut Ways,
     ) {
+        const BYTE: i32 = 8;
         self.exit_if_zero(of, free.b, ways);
+        if let Some(count) = of.fields.count {
+            encode::copy(&mut self.out.cold, free.b, count, 4);
+            encode::alu_constant(&mut self.out.cold, Alu::And, free.b, BYTE - 1, 4);
+            ways.exits.push(self.out.cold.jcc_open(EQUAL));
+        }
         let drops = to_right.map(|count| {
             let cold = &mut self.out.cold;
             encode::copy(cold, free.b, count, 4);

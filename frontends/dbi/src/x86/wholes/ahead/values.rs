@@ -69,6 +69,17 @@ impl Values {
         Some(register(insn.memory_base())?.wrapping_add(index).wrapping_add(insn.memory_displacement64()))
     }
 
+    /// Memory that a string instruction writes, upwards: address and number of bytes.
+    pub(super) fn string(&self, insn: &Instruction) -> Option<(u64, u64)> {
+        let element = match rows::row(insn) {
+            Row::General(General::MoveString | General::StoreString) => insn.memory_size().size() as u64,
+            _ => return None,
+        };
+        let repeats = insn.has_rep_prefix() || insn.has_repne_prefix();
+        let count = if repeats { self.general[reg::RCX]? } else { 1 };
+        Some((self.general[reg::RDI]?, count.saturating_mul(element)))
+    }
+
     /// The value of operand `n`.
     pub(super) fn operand(&self, insn: &Instruction, n: u32, read: Read<'_>) -> Option<u64> {
         match insn.op_kind(n) {

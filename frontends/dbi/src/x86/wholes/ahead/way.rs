@@ -73,7 +73,7 @@ impl Way {
 
     pub(super) fn note_written(&mut self, to: u64, size: u64, part: u64) {
         let first = to.wrapping_sub(part.wrapping_sub(AROUND));
-        let noted = (0..size).map(|n| first.wrapping_add(n)).filter(|&at| at < u64::from(u64::BITS));
+        let noted = (0..u64::from(u64::BITS)).filter(|at| at.wrapping_sub(first) < size);
         noted.for_each(|at| self.written |= 1 << at);
     }
 
