@@ -50,9 +50,35 @@ pub(super) struct Parts {
     in_registers: HashMap<(u64, Put), (Verdict, u32)>,
     /// The last of `lately` is one of which a part is being written.
     pending: bool,
+    /// Last look at a single byte, if it saw no use of that.
+    unseen: Option<Unseen>,
     /// True if shadows are derivatives: only then are parts looked for.
     pub(super) derives: bool,
     pub(super) layout: Layout,
+}
+
+/// Look that saw no use of a single byte: it holds for some that the same instruction puts next to that, as a loop does which copies
+/// bytes. Of those it has seen almost as far.
+#[derive(Clone, Copy)]
+struct Unseen {
+    /// Address of the instruction.
+    by: u64,
+    /// Address of the byte that was put there last.
+    address: u64,
+    /// Number of bytes for which the look still holds.
+    left: u8,
+}
+
+impl Unseen {
+    /// Number of bytes for which a look holds.
+    const MOST: u8 = 8;
+
+    /// What is left of the look after a byte that it holds for; nothing if it does not.
+    fn after(self, by: u64, address: u64) -> Option<Unseen> {
+        let is_next = self.by == by && self.address.abs_diff(address) == 1;
+        let left = self.left.checked_sub(1).filter(|_| is_next)?;
+        Some(Unseen { address, left, ..self })
+    }
 }
 
 /// Kind of bytes that an instruction puts into a float in a register.
@@ -143,7 +169,8 @@ impl Written {
 impl Parts {
     /// No floats; with `derives`, shadows are derivatives, and `layout` is that of cells.
     pub(super) fn new(derives: bool, layout: Layout) -> Self {
-        Parts { lately: VecDeque::new(), in_registers: HashMap::new(), pending: false, derives, layout }
+        let (lately, in_registers) = (VecDeque::new(), HashMap::new());
+        Parts { lately, in_registers, pending: false, unseen: None, derives, layout }
     }
 
     /// Effect of a store on a float.
@@ -152,7 +179,7 @@ impl Parts {
         let Store { insn, address, bytes, general, seen, .. } = store;
         let beside = planes::any(address.saturating_sub(AROUND), 2 * AROUND + u64::from(bytes));
         let is_told = matches!(seen, Some(Whole::Alone | Whole::Ended | Whole::End { restored: true }));
-        if is_told || !beside && !store.is_moved() {
+        if is_told || !beside && !store.is_moved() || seen.is_none() && store.goes_on_with_text() {
             return seen.into();
         }
         self.lately.retain(Written::is_as_left);
@@ -160,10 +187,7 @@ impl Parts {
         let used = match (known, seen) {
             (Some(known), _) => Use::New { format: known.format, at: (address - known.start) as u8 },
             (None, Some(Whole::Part { format, at })) => Use::Part { format, at, written: 0 },
-            _ => {
-                let target = Target::Memory { address, bytes: bytes.into() };
-                ahead::next_use(insn, target, general, &guest::read_some)
-            }
+            _ => self.next_use(insn, [address, bytes.into()], general),
         };
         match used {
             // What is put back leaves a float the same, whatever is put beside it.
@@ -186,6 +210,19 @@ impl Parts {
             }
             Use::Unseen => seen.into(),
         }
+    }
+
+    /// Next use of so many bytes at an address, which `insn` is about to write.
+    fn next_use(&mut self, insn: &Instruction, [address, bytes]: [u64; 2], general: &[u64; 16]) -> Use {
+        let unseen = self.unseen.take().and_then(|unseen| unseen.after(insn.ip(), address));
+        self.unseen = unseen.filter(|_| bytes == 1);
+        if self.unseen.is_some() {
+            return Use::Unseen;
+        }
+        let used = ahead::next_use(insn, Target::Memory { address, bytes }, general, &guest::read_some);
+        let left = Unseen::MOST - 1;
+        self.unseen = (used == Use::Unseen && bytes == 1).then_some(Unseen { by: insn.ip(), address, left });
+        used
     }
 
     /// Effect of a store of a part of a float all of which is written: it comes with what is kept beside it, or without.
@@ -416,6 +453,14 @@ impl Store<'_> {
 
     fn is_over_active(self, bytes: u8) -> bool {
         planes::any(self.address, bytes.into())
+    }
+
+    /// Tells whether it puts a character behind eight that are there. Only of a float that begins just there is it a part, the last one.
+    fn goes_on_with_text(self) -> bool {
+        const BEFORE: usize = 8;
+        let before = || bits(self.address.wrapping_sub(BEFORE as u64), BEFORE).to_le_bytes();
+        let is_character = self.bytes == 1 && !self.is_moved() && guest::is_text(self.value as u8);
+        is_character && before().into_iter().all(guest::is_text)
     }
 
     /// The float that it goes over with text, whose end it reaches: buffers of text lie where floats were that have been freed, and
