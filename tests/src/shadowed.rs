@@ -4,6 +4,7 @@
 pub mod build;
 pub mod differences;
 pub mod fpcore;
+pub mod gaps;
 pub mod matrix;
 pub mod observe;
 pub mod pairs;
