@@ -78,7 +78,7 @@ impl Unseen {
     /// Number of bytes for which a look holds.
     const MOST: u8 = 8;
 
-    /// What is left of the look after a byte that it holds for; nothing if it does not.
+    /// Rest of the look after a byte that it holds for; nothing if it does not.
     fn after(self, by: u64, address: u64) -> Option<Unseen> {
         let is_next = self.by == by && self.address.abs_diff(address) == 1;
         let left = self.left.checked_sub(1).filter(|_| is_next)?;
