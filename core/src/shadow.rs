@@ -123,6 +123,11 @@ pub trait Rule {
     /// True if a float that integers have made of one with a shadow, in a way that was not followed, is not to be taken for one without.
     const TRACES: bool = false;
 
+    /// Tells whether `lost`, if integers have made another of it, leaves a trace: not what is no float of that format.
+    fn leaves_trace(&self, _lost: &Observed<'_, Self::Value>) -> bool {
+        Self::TRACES
+    }
+
     /// The shadow of an operation's result; total.
     fn op(&mut self, lane: &Lane<'_, Self::Value>) -> Option<Self::Value>;
 

@@ -194,6 +194,15 @@ impl Rule for ErrorShadow {
     type Value = f64;
     const TRACES: bool = true;
 
+    /// Leaves out upper halves of doubles: the error of a double is far too large to be that of a narrow float.
+    fn leaves_trace(&self, lost: &Observed<'_, f64>) -> bool {
+        /// Bits that are left of the least exact `f32` of which anything is made.
+        const LEFT: i32 = 10;
+        let float = lost.format.to_f64(lost.bits).abs();
+        let is_half = |error: f64| error.abs() > libm::ldexp(float, -LEFT);
+        lost.format != Format::F32 || !lost.shadow.is_some_and(|&error| is_half(error))
+    }
+
     fn op(&mut self, lane: &Lane<'_, f64>) -> Option<f64> {
         if lane.rounds_by_magic(self.sums) {
             return None;

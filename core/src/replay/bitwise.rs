@@ -4,7 +4,7 @@
 
 use super::Run;
 use crate::format::Format;
-use crate::shadow::{Cells, Rule};
+use crate::shadow::{Cells, Observed, Rule};
 use crate::step::{Bitwise, NO_SOURCE, Operand, SECOND_SOURCE};
 use crate::tricks;
 use crate::turned;
@@ -345,7 +345,12 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
             None => self.cells.set(to, format, self.bits(format, r), made),
             Some(lost) => {
                 self.outcome.lost = true;
-                self.lose(self.location(lost.place), to, format.bytes());
+                let (bits, shadow) = (self.bits(format, lost), self.get(format, lost));
+                let seen = Observed { format, bits, shadow: shadow.as_ref() };
+                match self.shadow.leaves_trace(&seen) {
+                    true => self.lose(self.location(lost.place), to, format.bytes()),
+                    false => self.cells.clear(to, format.bytes()),
+                }
             }
         }
     }
