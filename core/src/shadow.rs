@@ -123,9 +123,10 @@ pub trait Rule {
     /// True if a float that integers have made of one with a shadow, in a way that was not followed, is not to be taken for one without.
     const TRACES: bool = false;
 
-    /// Tells whether `lost`, if integers have made another of it, leaves a trace: not what is no float of that format.
+    /// Tells whether `lost`, of which integers have made another, is a float of that format, where there are
+    /// [traces](Self::TRACES): anything else leaves none.
     fn leaves_trace(&self, _lost: &Observed<'_, Self::Value>) -> bool {
-        Self::TRACES
+        true
     }
 
     /// The shadow of an operation's result; total.

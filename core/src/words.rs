@@ -248,6 +248,25 @@ mod tests {
     }
 
     #[test]
+    fn traces_in_place_are_nan_and_come_to_an_end() {
+        for format in Format::ALL {
+            let mut cell = InPlace.encode(format, 0, 1e-9);
+            let mut traces = 0;
+            while let Some(trace) = InPlace.trace(cell, format.bytes()) {
+                let number = InPlace.decode(format, trace, 0);
+                assert!(
+                    number.is_some_and(|number| number.is_nan() && is_trace(number)),
+                    "{format:?}: {trace:x}"
+                );
+                cell = trace;
+                traces += 1;
+            }
+            assert_eq!(traces, 16, "{format:?}");
+        }
+        assert!(!is_trace(f64::NAN) && !is_trace(-1e-300));
+    }
+
+    #[test]
     fn a_nan_that_signals_is_the_same_in_narrow_cells() {
         for nan in [0x7ff0_0000_2000_0000, 0xfff7_ffff_e000_0000, 0x7ff8_0000_0000_0000_u64] {
             let cell = InPlace.encode(Format::F32, 0, f64::from_bits(nan));

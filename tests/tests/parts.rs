@@ -123,11 +123,8 @@ fn replaced_parts_of_floats_are_counted() {
     for flags in ["-O0 -g", "-O2 -g"] {
         for options in [&[][..], &["--no-avx512"], &["--superblock-limit=40"]] {
             let Some(seen) = observe("dot", "replaced.c", flags, "sse2", options) else { return };
-            let gaps = seen.report.document["coverage"]["gaps"].as_array().cloned().unwrap_or_default();
             for function in ["high_half", "high_word", "high_word_of_float"] {
-                let here = gaps.iter().filter(|gap| gap["site"]["function"] == function);
-                let count: u64 = here.filter_map(|gap| gap["count"].as_u64()).sum();
-                assert_eq!(count, 20, "{flags} {options:?} {function}: {gaps:?}");
+                assert_eq!(counted(&seen, function), 20, "{flags} {options:?} {function}");
             }
             let dots: Vec<Option<f64>> = seen.report.outputs.iter().map(|output| output.dot).collect();
             assert_eq!(dots, [Some(0.0), Some(3.4)], "{flags} {options:?}");
@@ -141,11 +138,8 @@ fn ends_of_floats_that_are_lost_are_counted() {
     for flags in ["-O0 -g -fno-strict-aliasing", "-O2 -g -fno-strict-aliasing"] {
         for options in [&[][..], &["--no-avx512"]] {
             let Some(seen) = observe("dot", "ends_lost.c", flags, "sse2", options) else { return };
-            let gaps = seen.report.document["coverage"]["gaps"].as_array().cloned().unwrap_or_default();
             for function in ["set", "product", "taken_for_integer"] {
-                let here = gaps.iter().filter(|gap| gap["site"]["function"] == function);
-                let count: u64 = here.filter_map(|gap| gap["count"].as_u64()).sum();
-                assert_eq!(count, 10, "{flags} {options:?} {function}: {gaps:?}");
+                assert_eq!(counted(&seen, function), 10, "{flags} {options:?} {function}");
             }
             let dots: Vec<Option<f64>> = seen.report.outputs.iter().map(|output| output.dot).collect();
             assert_eq!(dots, [Some(0.0), Some(3.4)], "{flags} {options:?}");
@@ -160,11 +154,8 @@ fn exchanged_ends_of_long_doubles_are_counted() {
     for flags in ["-O0 -g -fno-strict-aliasing", "-O2 -g -fno-strict-aliasing"] {
         for options in [&[][..], &["--no-avx512"]] {
             let Some(seen) = observe("dot", "exchanged.c", flags, "sse2", options) else { return };
-            let gaps = seen.report.document["coverage"]["gaps"].as_array().cloned().unwrap_or_default();
             for (function, expected) in [("exchange", 2), ("put_together", 1)] {
-                let here = gaps.iter().filter(|gap| gap["site"]["function"] == function);
-                let count: u64 = here.filter_map(|gap| gap["count"].as_u64()).sum();
-                assert_eq!(count, expected, "{flags} {options:?} {function}: {gaps:?}");
+                assert_eq!(counted(&seen, function), expected, "{flags} {options:?} {function}");
             }
             let dots: Vec<f64> = seen.report.outputs.iter().filter_map(|output| output.dot).collect();
             let expected = [-17.6, 37.5 / 16.0, 1.1];
@@ -278,11 +269,8 @@ fn upper_halves_set_elsewhere_are_counted() {
     for flags in ["-O0 -g -fno-strict-aliasing", "-O2 -g -fno-strict-aliasing"] {
         for options in [&[][..], &["--no-avx512"]] {
             let Some(seen) = observe("dot", "apart.c", flags, "sse2", options) else { return };
-            let gaps = seen.report.document["coverage"]["gaps"].as_array().cloned().unwrap_or_default();
             for function in ["set_high", "copy_high"] {
-                let here = gaps.iter().filter(|gap| gap["site"]["function"] == function);
-                let count: u64 = here.filter_map(|gap| gap["count"].as_u64()).sum();
-                assert_eq!(count, 20, "{flags} {options:?} {function}: {gaps:?}");
+                assert_eq!(counted(&seen, function), 20, "{flags} {options:?} {function}");
             }
             let dots: Vec<Option<f64>> = seen.report.outputs.iter().map(|output| output.dot).collect();
             assert_eq!(dots, [Some(0.0), Some(3.4)], "{flags} {options:?}");

@@ -30,6 +30,8 @@ pub(crate) mod reg {
 
 /// RFLAGS.TF: a trap follows each instruction.
 pub(crate) const TRAP_FLAG: u64 = 0x100;
+/// RFLAGS.DF: string instructions go downwards.
+pub(crate) const DIRECTION_FLAG: u64 = 0x400;
 
 /// Bytes for the XSAVE image: legacy area, header, AVX, opmask, ZMM_Hi256 and Hi16_ZMM end at 2688 in the
 /// standard format (Intel SDM vol. 1, 13.4).

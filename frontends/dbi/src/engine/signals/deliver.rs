@@ -5,14 +5,13 @@
 use super::action::{self, Action, DEFAULT, Fate, IGNORE};
 use super::frame::{self, Contents, Placed, Trap};
 use super::{AltStack, Info, Pending, bit, set_kernel_mask};
-use crate::context::{TRAP_FLAG, reg};
+use crate::context::{DIRECTION_FLAG, TRAP_FLAG, reg};
 use crate::engine::end;
 use crate::engine::thread::Thread;
 use crate::mailbox::PENDING_PLACES;
 use crate::x86::mode::Mode;
 
 const RED_ZONE: u64 = 128;
-const DIRECTION: u64 = 0x400;
 const RESUME_FLAG: u64 = 0x1_0000;
 
 impl Thread {
@@ -105,7 +104,7 @@ impl Thread {
         regs[reg::RDX] = placed.ucontext;
         regs[reg::RAX] = 0;
         regs[reg::RSP] = placed.frame;
-        self.context.rflags &= !(DIRECTION | TRAP_FLAG | RESUME_FLAG);
+        self.context.rflags &= !(DIRECTION_FLAG | TRAP_FLAG | RESUME_FLAG);
         self.pc = action.handler;
         self.signals.set_mask(in_force | action.mask | own);
     }

@@ -5,7 +5,7 @@
 use super::super::parts::{Parts, Store, Verdict};
 use super::super::shadowed::Shadowed;
 use super::address_of;
-use crate::context::{Context, reg};
+use crate::context::{Context, DIRECTION_FLAG, reg};
 use crate::engine::{guest, planes};
 use crate::registers::RegisterShadows;
 use crate::x86::lower::AddressRecipe;
@@ -16,15 +16,13 @@ use iced_x86::Instruction;
 
 /// Bytes of a word.
 const WORD: u64 = 8;
-/// Flag by which string instructions go downwards.
-const DIRECTION: u64 = 0x400;
 
 /// Memory that a string instruction is about to write.
 pub(super) struct StringRun {
     to: u64,
     bytes: u64,
     from: From,
-    /// The general registers behind it.
+    /// The general registers after it.
     general: [u64; 16],
 }
 
@@ -43,7 +41,7 @@ impl StringRun {
             Row::General(General::StoreString) => false,
             _ => return None,
         };
-        if context.rflags & DIRECTION != 0 {
+        if context.rflags & DIRECTION_FLAG != 0 {
             return None;
         }
         let repeats = insn.has_rep_prefix() || insn.has_repne_prefix();

@@ -5,7 +5,7 @@ use super::super::entries::Pending;
 use super::super::shadowed::Shadowed;
 use super::super::stops;
 use super::take;
-use crate::context::{Context, reg};
+use crate::context::{Context, DIRECTION_FLAG, reg};
 use crate::engine::process::Process;
 use crate::engine::{guest, planes};
 use crate::x86::lower::{AddressRecipe, Gap, ImageRun, LoweredInsn, StateOp, StringKind, StringOp, Transfer};
@@ -15,8 +15,6 @@ use shadowgrind_core::shadow::Cells;
 use shadowgrind_core::site::Site;
 use shadowgrind_core::step::{Capture, Place};
 use shadowgrind_core::words::Raw;
-
-const DIRECTION: u64 = 0x400;
 
 /// Replays the steps of the instruction, which has run.
 pub(super) fn replay(
@@ -74,12 +72,12 @@ pub(super) fn string(
     }
     let start = |recipe: &AddressRecipe, register: u64| {
         let first = recipe.address(|_| register, context.guest_fs, gs);
-        if context.rflags & DIRECTION == 0 { first } else { first.wrapping_sub(bytes - element) }
+        if context.rflags & DIRECTION_FLAG == 0 { first } else { first.wrapping_sub(bytes - element) }
     };
     let (from, to) = (start(&op.source, rsi), start(&op.destination, rdi));
     match op.kind {
         // What is copied over what is still to be read is read again: a pattern is repeated.
-        StringKind::Move if repeats(from, to, bytes, context.rflags & DIRECTION == 0) => {
+        StringKind::Move if repeats(from, to, bytes, context.rflags & DIRECTION_FLAG == 0) => {
             let last = (done - 1) * element;
             for at in (0..bytes).step_by(element as usize) {
                 let at = if to > from { at } else { last - at };

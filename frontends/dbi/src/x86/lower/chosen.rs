@@ -6,7 +6,7 @@
 use super::build::{Build, Lanes, Why};
 use super::complete::{Completion, Value};
 use super::float::{finish, full_width, lanes, last_source, op, sources};
-use super::kinds::{ByKind, FixUp, Significand};
+use super::kinds::{ByKind, FixUp, Significand, flags_of};
 use crate::x86::state;
 use crate::x86::table::Shape;
 use shadowgrind_core::format::Format;
@@ -73,7 +73,7 @@ pub(super) fn significand(build: &mut Build<'_>, format: Format, shape: Shape) -
     build.complete(Completion::Significand(Significand { lanes, flags }));
     build.clear(CONSTANTS, state::VECTOR_BYTES);
     for i in 0..count {
-        let [scaled, lost, cleared] = Significand::flags_of(flags, i);
+        let [scaled, lost, cleared] = flags_of(flags, i);
         let (a, r) = (a.lane(i), r.lane(i));
         let power = build.computed(CONSTANTS, width);
         build.value(format, Value::Quotient { x: [r.value, a.value] }, power);
@@ -108,7 +108,7 @@ pub(super) fn fix_up(build: &mut Build<'_>, format: Format, shape: Shape) -> Res
     let zero = constant(build, format, 0);
     let one = constant(build, format, format.from_f64(1.0));
     for i in 0..count {
-        let [ordered, compared, moved, cleared] = FixUp::flags_of(flags, i);
+        let [ordered, compared, moved, cleared] = flags_of(flags, i);
         let (a, r) = (a.lane(i), r.lane(i));
         build.step(Step::Unless { flag: ordered, skip: 1 });
         build.step(Step::Compare { format, predicate: Predicate::ORDER, x: [a, zero] });

@@ -260,22 +260,12 @@ const ALL_INTEGERS: f64 = (1_u64 << 52) as f64;
 
 /// The one of two floats that `by` chooses.
 fn chosen(by: Op, a: f64, b: f64) -> f64 {
-    let differ = a.abs() != b.abs() && !a.is_nan() && !b.is_nan();
+    let [x, y] = [a, b].map(f64::abs);
     match by {
-        Op::Fminmag if differ => {
-            if a.abs() < b.abs() {
-                a
-            } else {
-                b
-            }
-        }
-        Op::Fmaxmag if differ => {
-            if a.abs() > b.abs() {
-                a
-            } else {
-                b
-            }
-        }
+        Op::Fminmag if x < y => a,
+        Op::Fminmag if y < x => b,
+        Op::Fmaxmag if x > y => a,
+        Op::Fmaxmag if y > x => b,
         Op::Fmin | Op::Fminmag => a.min(b),
         _ => a.max(b),
     }

@@ -31,6 +31,11 @@ impl ByKind {
     }
 }
 
+/// The flags of lane `i`, so many for each lane, where those of lane 0 are at `flags`.
+pub(super) fn flags_of<const N: usize>(flags: u16, i: u16) -> [u16; N] {
+    std::array::from_fn(|n| flags + N as u16 * i + n as u16)
+}
+
 /// Sets the flags from `at` on.
 fn set<const N: usize>(record: &mut [u8], at: [u16; N], flags: [bool; N]) {
     for (at, flag) in at.into_iter().zip(flags) {
@@ -50,18 +55,13 @@ impl Significand {
     /// Number of flags of a lane.
     pub(super) const FLAGS: u16 = 3;
 
-    /// The flags of lane `i`.
-    pub(super) fn flags_of(flags: u16, i: u16) -> [u16; Self::FLAGS as usize] {
-        std::array::from_fn(|n| flags + Self::FLAGS * i + n as u16)
-    }
-
     pub(super) fn run(&self, record: &mut [u8]) {
         for i in 0..self.lanes.count {
             let is_there = self.lanes.is_let_through(record, i);
             let is_scaled = quotient(self.lanes.format, self.lanes.lane(record, i)).is_some();
             let [scaled, lost] = [is_there && is_scaled, is_there && !is_scaled];
             let is_cleared = lost || !is_there && self.lanes.zeroes;
-            set(record, Self::flags_of(self.flags, i), [scaled, lost, is_cleared]);
+            set(record, flags_of(self.flags, i), [scaled, lost, is_cleared]);
         }
     }
 }
@@ -106,11 +106,6 @@ impl FixUp {
     /// Number of flags of a lane.
     pub(super) const FLAGS: u16 = 4;
 
-    /// The flags of lane `i`.
-    pub(super) fn flags_of(flags: u16, i: u16) -> [u16; Self::FLAGS as usize] {
-        std::array::from_fn(|n| flags + Self::FLAGS * i + n as u16)
-    }
-
     pub(super) fn run(&self, record: &mut [u8]) {
         for i in 0..self.lanes.count {
             let is_there = self.lanes.is_let_through(record, i);
@@ -124,7 +119,7 @@ impl FixUp {
             let compared = answer(ONE) != answer(POSITIVE);
             let is_cleared = if is_there { said != STAYS && !is_float } else { self.lanes.zeroes };
             let flags = [is_there && ordered, is_there && compared, is_there && is_float, is_cleared];
-            set(record, Self::flags_of(self.flags, i), flags);
+            set(record, flags_of(self.flags, i), flags);
         }
     }
 }

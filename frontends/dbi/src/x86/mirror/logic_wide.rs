@@ -276,10 +276,6 @@ fn complemented(table: u8, n: usize) -> u8 {
 
 /// The load of the operand in memory.
 fn operand_load(insn: &Instruction, lanes: Lanes, to: u8, mem: Place) -> Vector {
-    let form = match lanes.format {
-        _ if !insn.is_broadcast() => forms::LOAD,
-        Format::F32 => forms::BROADCAST_32,
-        _ => forms::BROADCAST_64,
-    };
+    let form = if insn.is_broadcast() { forms::broadcast(lanes.format) } else { forms::LOAD };
     Vector::unary(form, lanes.format, lanes.length, to, mem)
 }

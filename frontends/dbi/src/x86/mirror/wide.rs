@@ -175,8 +175,7 @@ impl Emitter {
     }
 
     fn broadcast_lane(&mut self, insn: &Instruction, (format, width): (Format, u8), lane: Mem) -> Place {
-        let form = if format == Format::F32 { forms::BROADCAST_32 } else { forms::BROADCAST_64 };
-        let to = self.another_temporary();
+        let (form, to) = (forms::broadcast(format), self.another_temporary());
         // What is beyond the operation's lanes does not matter, and wide ones have no shorter form.
         let least = if format == Format::F32 { 16 } else { 32 };
         let length = Length::of(width.max(least));

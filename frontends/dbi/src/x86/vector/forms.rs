@@ -265,6 +265,11 @@ pub(crate) const BROADCAST_32: Form = Form::fixed(2, 1, 0x18).wide(Wide::Never).
 /// `vbroadcastsd`. Format F64; 32 or 64 bytes.
 pub(crate) const BROADCAST_64: Form = Form::fixed(2, 1, 0x19).memory(Memory::Lane);
 
+/// Copies of one float of `format`, which is no long double.
+pub(crate) fn broadcast(format: Format) -> Form {
+    if format == Format::F32 { BROADCAST_32 } else { BROADCAST_64 }
+}
+
 /// `kmovw` (format F32), `kmovq` (F64) to mask register `reg` from a mask register or memory. Length 16 bytes.
 pub(crate) const MASK_LOAD: Form = Form::fixed(1, 0, 0x90).wide(Wide::Both).only(Encodings::Vex);
 /// `kmovw` (format F32), `kmovq` (F64) to memory. Length 16 bytes.
