@@ -7,6 +7,8 @@ use std::fmt::Write;
 const CONTEXT: usize = 3;
 /// A line longer than this is cut: binary data, minified text.
 const WIDTH: usize = 160;
+/// Lines shown of a file that is only there under the tool.
+const NEW_FILE_LINES: usize = 120;
 
 /// The differences as text; `None` if there are none.
 pub fn differences(native: &Outcome, tool: &Outcome) -> Option<String> {
@@ -72,8 +74,12 @@ fn file_differences(native: &Outcome, tool: &Outcome) -> String {
             Some(_) => {}
         }
     }
-    for name in tool.files.keys().filter(|name| !native.files.contains_key(*name)) {
+    for (name, left) in tool.files.iter().filter(|(name, _)| !native.files.contains_key(*name)) {
         writeln!(text, "file {name}: only under the tool").ok();
+        // What a virtual machine writes when it dies says where.
+        if let Left::File(_, bytes) = left {
+            text.extend(lines(bytes).into_iter().take(NEW_FILE_LINES).map(|line| format!("  {line}\n")));
+        }
     }
     text
 }
