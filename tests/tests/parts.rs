@@ -370,16 +370,21 @@ fn numbers_cut_by_string_instructions_are_counted() {
                 let Some(seen) = observe(shadow, "cut.c", flags, "sse2", options) else { return };
                 // One of the parts is no more than an exponent, of which a derivative has as much.
                 let puts = if shadow == "dot" { 13 } else { 14 };
-                for (function, times) in [("put", puts), ("put_word", 4), ("put_across", 4)] {
+                for (function, times) in
+                    [("put", puts), ("put_down", puts), ("put_word", 4), ("put_across", 4)]
+                {
                     let count = counted(&seen, function);
                     assert_eq!(count, times, "{shadow} {flags} {options:?} {function}");
                 }
                 // Gradients miss what is kept beside these where they are used as well.
                 assert!(counted(&seen, "put_constant") >= 7, "{shadow} {flags} {options:?}");
-                assert_eq!(counted(&seen, "in_pieces") + counted(&seen, "records"), 0, "{shadow} {flags}");
+                for function in ["in_pieces", "records", "whole_down"] {
+                    assert_eq!(counted(&seen, function), 0, "{shadow} {flags} {options:?} {function}");
+                }
                 let dots: Vec<f64> = seen.report.outputs.iter().filter_map(|output| output.dot).collect();
-                let right = (dots[0] - 15.4).abs() < 1e-12 && (dots[1] - 2.2).abs() < 1e-6;
-                assert!(right, "{shadow} {flags} {options:?}: {dots:?}");
+                let whole = [(dots[0], 15.4), (dots[2], 7.7)];
+                let is_right = whole.iter().all(|(dot, truth)| (dot - truth).abs() < 1e-12);
+                assert!(is_right && (dots[1] - 2.2).abs() < 1e-6, "{shadow} {flags} {options:?}: {dots:?}");
             }
         }
     }

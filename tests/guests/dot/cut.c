@@ -2,6 +2,7 @@
  * is beside them, are not. */
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 double x = 1.7;
 
@@ -52,6 +53,28 @@ static KEPT double in_pieces(double a, int count)
     return made * 2;
 }
 
+/* As `put`, from the last of the bytes down. */
+static KEPT double put_down(double a, double b, int at, int count)
+{
+    void *to = (char *)&a + at + count - 1;
+    const void *from = (char *)&b + at + count - 1;
+    uint64_t left = count;
+    __asm__ volatile("std; rep movsb; cld" : "+D"(to), "+S"(from), "+c"(left) : : "memory");
+    return a * 2;
+}
+
+/* Three numbers and a part of a text, from the last word down. */
+static KEPT double whole_down(double a)
+{
+    double from[] = {a, 2 * a, 4 * a, 0}, made[4] = {0};
+    memcpy((char *)from + 24, "text", 4);
+    void *to = (char *)made + 24;
+    const void *last = (char *)from + 24;
+    uint64_t left = 7;
+    __asm__ volatile("std; rep movsl; cld" : "+D"(to), "+S"(last), "+c"(left) : : "memory");
+    return made[0] + made[1] + made[2];
+}
+
 struct record {
     char name[3];
     float narrow;
@@ -77,5 +100,8 @@ int main(void)
     for (int count = 1; count < 8; count++) whole += in_pieces(a, count);
     printf("%.17g\n", whole);
     printf("%.17g\n", records(a));
+    printf("%.17g\n", whole_down(a));
+    for (int count = 1; count < 8; count++)
+        sum += put_down(a, b, 0, count) < 0, sum += put_down(a, b, 8 - count, count) < 0;
     return sum < 0;
 }

@@ -13,6 +13,11 @@ pub(super) fn is_read(access: OpAccess) -> bool {
     matches!(access, OpAccess::Read | OpAccess::CondRead | OpAccess::ReadWrite | OpAccess::ReadCondWrite)
 }
 
+/// Tells whether a string instruction repeats, as long as `rcx` says.
+pub(crate) fn repeats(insn: &Instruction) -> bool {
+    insn.has_rep_prefix() || insn.has_repne_prefix()
+}
+
 /// Bytes of its vector register that `insn` fills with results of `format`.
 pub(super) fn result_bytes(insn: &Instruction, format: Format, shape: Shape) -> usize {
     let source = match insn.op1_kind() {

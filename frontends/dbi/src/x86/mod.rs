@@ -5,7 +5,7 @@
 //!
 //! Produces bytes for given addresses; does not know where memory is, who runs the code, or what the kernel does.
 
-mod access;
+pub(crate) mod access;
 pub(crate) mod asm;
 pub(crate) mod branch_table;
 pub(crate) mod code;

@@ -8,6 +8,7 @@ use super::address_of;
 use crate::context::{Context, DIRECTION_FLAG, reg};
 use crate::engine::{guest, planes};
 use crate::registers::RegisterShadows;
+use crate::x86::access;
 use crate::x86::lower::AddressRecipe;
 use crate::x86::rows;
 use crate::x86::state;
@@ -17,7 +18,7 @@ use iced_x86::Instruction;
 /// Bytes of a word.
 const WORD: u64 = 8;
 
-/// Memory that a string instruction is about to write.
+/// Memory that a string instruction is about to write: its lowest address, and where what comes there is.
 pub(super) struct StringRun {
     to: u64,
     bytes: u64,
@@ -34,17 +35,14 @@ enum From {
 }
 
 impl StringRun {
-    /// Nothing of other instructions, nor of those that go downwards, as almost none do.
+    /// Nothing of other instructions.
     pub(super) fn of(context: &Context, gs: u64, insn: &Instruction) -> Option<StringRun> {
         let is_move = match rows::row(insn) {
             Row::General(General::MoveString) => true,
             Row::General(General::StoreString) => false,
             _ => return None,
         };
-        if context.rflags & DIRECTION_FLAG != 0 {
-            return None;
-        }
-        let repeats = insn.has_rep_prefix() || insn.has_repne_prefix();
+        let repeats = access::repeats(insn);
         let to = AddressRecipe::of_operand(insn, 0)?;
         let count = match context.regs[reg::RCX] {
             _ if !repeats => 1,
@@ -53,19 +51,24 @@ impl StringRun {
         };
         let element = insn.memory_size().size() as u64;
         let bytes = count.saturating_mul(element);
+        // Downwards, registers begin at the last element.
+        let is_down = context.rflags & DIRECTION_FLAG != 0;
+        let (step, before) =
+            if is_down { (bytes.wrapping_neg(), bytes.saturating_sub(element)) } else { (bytes, 0) };
         let mut general = context.regs;
-        general[reg::RDI] = general[reg::RDI].wrapping_add(bytes);
+        general[reg::RDI] = general[reg::RDI].wrapping_add(step);
         let from = match is_move {
             true => {
-                general[reg::RSI] = general[reg::RSI].wrapping_add(bytes);
-                From::Memory(address_of(context, gs, &AddressRecipe::of_operand(insn, 1)?))
+                general[reg::RSI] = general[reg::RSI].wrapping_add(step);
+                let begin = address_of(context, gs, &AddressRecipe::of_operand(insn, 1)?);
+                From::Memory(begin.wrapping_sub(before))
             }
             false => From::Register(element),
         };
         if repeats {
             general[reg::RCX] = 0;
         }
-        Some(StringRun { to: address_of(context, gs, &to), bytes, from, general })
+        Some(StringRun { to: address_of(context, gs, &to).wrapping_sub(before), bytes, from, general })
     }
 
     /// Effect on floats at its edges: what is written there is moved as it is, which is doubtful where it is a part of one.

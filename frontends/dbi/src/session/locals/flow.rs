@@ -4,6 +4,7 @@
 //! there from where it was. Where a variable comes to be in a place that was written before, it is assigned on the way
 //! there. Reads code as it is in the file; nothing runs here.
 
+use crate::x86::access;
 use crate::x86::rows::{self, System};
 use crate::x86::table::{General, Moved, Row, X87};
 use hashbrown::{HashMap, HashSet};
@@ -408,7 +409,7 @@ pub(super) fn written(
     instruction: &Instruction,
     mut register: impl FnMut(Register) -> Option<u64>,
 ) -> Option<Vec<Range<u64>>> {
-    if instruction.has_rep_prefix() || instruction.has_repne_prefix() {
+    if access::repeats(instruction) {
         return None;
     }
     let mut facts = InstructionInfoFactory::new();

@@ -36,7 +36,7 @@ pub(crate) use float::predicate;
 pub(crate) use general::condition;
 pub(crate) use image::{ImageRun, StateOp, Transfer};
 
-use super::access::{is_read, is_write};
+use super::access::{self, is_read, is_write};
 use super::probe::Probe;
 use super::rows;
 use super::state;
@@ -253,7 +253,7 @@ fn is_plain(insn: &Instruction, row: Row) -> bool {
 /// Lowering of an instruction that the engine executes itself.
 fn special(insn: &Instruction, row: Row) -> Option<Lowering> {
     let recipe = |operand| AddressRecipe::of_operand(insn, operand);
-    let repeated = insn.has_rep_prefix() || insn.has_repne_prefix();
+    let repeated = access::repeats(insn);
     let kind = match row {
         Row::State(image, direction) => {
             return Some(Lowering::State(StateOp::new(insn, image, direction, recipe(0)?)));

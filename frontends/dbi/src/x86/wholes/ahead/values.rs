@@ -2,6 +2,7 @@
 
 use super::Read;
 use crate::context::reg;
+use crate::x86::access;
 use crate::x86::rows;
 use crate::x86::table::{Fill, General, Integral, Row};
 use iced_x86::{Code, FlowControl, Instruction, OpKind, Register};
@@ -75,7 +76,7 @@ impl Values {
             Row::General(General::MoveString | General::StoreString) => insn.memory_size().size() as u64,
             _ => return None,
         };
-        let repeats = insn.has_rep_prefix() || insn.has_repne_prefix();
+        let repeats = access::repeats(insn);
         let count = if repeats { self.general[reg::RCX]? } else { 1 };
         Some((self.general[reg::RDI]?, count.saturating_mul(element)))
     }
