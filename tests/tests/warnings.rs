@@ -78,6 +78,17 @@ fn nothing_was_seeded() {
     is_warned_of(&Case::new("dot", &[], &exe), "nothing-seeded", "every derivative is 0");
 }
 
+/// Whole numbers are made of all that was seeded: it is said that a derivative of 0 may mean this. Nothing is, where an output has one.
+#[test]
+fn whole_numbers_have_no_derivative() {
+    let Some(exe) = guest_of("dot", "whole_numbers.c", "-O1") else { return };
+    for shadow in ["dot", "adjoint"] {
+        let case = Case::new(shadow, &["--input=x"], &exe);
+        is_warned_of(&case, "outputs-independent", "whole numbers");
+        assert_eq!(warnings(&case.arg("itself")), (Vec::new(), End::Exit(0)), "{shadow}");
+    }
+}
+
 /// The program has set a derivative: neither a warning nor the report says that there is none.
 #[test]
 fn derivatives_that_the_program_sets_are_there() {

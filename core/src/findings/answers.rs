@@ -89,6 +89,13 @@ pub struct Answers {
 }
 
 impl Answers {
+    /// Tells whether a derivative of any output is not 0.
+    pub fn depend_on_inputs(&self) -> bool {
+        let mut rows = self.gradients.iter().chain(&self.directions);
+        let is_sparse = self.jacobian.as_ref().is_some_and(|jacobian| jacobian.entries() > 0);
+        self.left_out > 0 || is_sparse || rows.any(|row| row.values.iter().any(|&value| value != 0.0))
+    }
+
     /// Number of the first component of `input`.
     pub fn first(&self, input: usize) -> u64 {
         self.components.iter().take(input).sum()

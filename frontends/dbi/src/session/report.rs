@@ -45,6 +45,9 @@ impl Session {
         }
         tell(terminal, self.write_trace(state, observer, &mut symbols));
         self.judge(state, observer, &mut symbols);
+        if is_concerned && self.config.shadow.policy().derivatives.is_some() {
+            state.warn_of_independence();
+        }
         self.withhold_empty(state);
         if is_concerned {
             self.confirm(state, &mut symbols);

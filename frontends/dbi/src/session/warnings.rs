@@ -8,7 +8,7 @@ use super::seeds::{Job, Purpose};
 use super::state::{Session, State};
 use super::tree;
 use hashbrown::HashSet;
-use shadowgrind_core::findings::{Input, Label, Listed, OutputKind, Warning};
+use shadowgrind_core::findings::{Answers, Input, Label, Listed, OutputKind, Warning};
 use shadowgrind_reports::document::Symbols;
 use std::collections::BTreeSet;
 
@@ -40,6 +40,8 @@ const ASSUMED: &str = "arguments-assumed";
 const PARTLY: &str = "local-partly-unreached";
 /// A seed was overwritten.
 const OVERWRITTEN: &str = "seed-overwritten";
+/// No output depends on what was seeded.
+const INDEPENDENT: &str = "outputs-independent";
 /// No program of the tree has what a SPEC names.
 const NOT_FOUND: &str = "spec-not-found";
 /// A derivative was asked for, and no input.
@@ -216,6 +218,22 @@ impl State {
             );
             self.warn(NAMELESS, text);
         }
+    }
+
+    /// Says that no output depends on what was seeded, which is no answer where whole numbers were made of floats on the way.
+    pub(super) fn warn_of_independence(&mut self) {
+        let report = &self.report;
+        let is_seeded = report.inputs.iter().any(|input| input.count > 0);
+        let answers = report.answers.iter().any(Answers::depend_on_inputs);
+        let depends = report.outputs.depend_on_inputs() || answers;
+        let is_overwritten = report.warnings.iter().any(|warning| warning.code == OVERWRITTEN);
+        let is_explained = is_overwritten || !report.coverage.gaps.is_empty() || report.partial;
+        if !is_seeded || report.outputs.is_empty() || depends || is_explained {
+            return;
+        }
+        let text = "no output depends on what was seeded: it does not matter, or the program makes whole numbers of it (by floor, \
+                    modf, rounding, a conversion), whose derivative is 0";
+        self.warn(INDEPENDENT, text.to_owned());
     }
 
     /// Tells whether no shadow can have come from anywhere, although nobody has only asked for a list.
