@@ -15,7 +15,7 @@ use super::shadowed::Shadowed;
 use super::stops;
 use super::taken::{self, Before};
 use super::visit;
-use crate::context::{Context, reg};
+use crate::context::{Context, DIRECTION_FLAG, reg};
 use crate::engine::guest;
 use crate::engine::layout::page_floor;
 use crate::engine::planes::{self, GS_BASE};
@@ -39,6 +39,18 @@ use shadowgrind_core::replay::Outcome;
 use shadowgrind_core::shadow::{Derivatives, Exchange};
 use shadowgrind_core::step::{Capture, Place};
 use std::rc::Rc;
+
+/// Tells whether string instructions go downwards.
+fn goes_down(context: &Context) -> bool {
+    context.rflags & DIRECTION_FLAG != 0
+}
+
+/// Lowest address of the `bytes` bytes of memory that a string instruction works on, by elements of `element` bytes; `first` is where the
+/// element is that it begins with.
+fn lowest(context: &Context, first: u64, bytes: u64, element: u64) -> u64 {
+    let before = if goes_down(context) { bytes.saturating_sub(element) } else { 0 };
+    first.wrapping_sub(before)
+}
 
 /// Guest addresses of an instruction's memory operands.
 fn address_of(context: &Context, gs: u64, recipe: &AddressRecipe) -> u64 {

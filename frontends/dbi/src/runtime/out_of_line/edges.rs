@@ -4,8 +4,8 @@
 
 use super::super::parts::{Parts, Store, Verdict};
 use super::super::shadowed::Shadowed;
-use super::address_of;
-use crate::context::{Context, DIRECTION_FLAG, reg};
+use super::{address_of, goes_down, lowest};
+use crate::context::{Context, reg};
 use crate::engine::{guest, planes};
 use crate::registers::RegisterShadows;
 use crate::x86::access;
@@ -51,24 +51,22 @@ impl StringRun {
         };
         let element = insn.memory_size().size() as u64;
         let bytes = count.saturating_mul(element);
-        // Downwards, registers begin at the last element.
-        let is_down = context.rflags & DIRECTION_FLAG != 0;
-        let (step, before) =
-            if is_down { (bytes.wrapping_neg(), bytes.saturating_sub(element)) } else { (bytes, 0) };
+        let step = if goes_down(context) { bytes.wrapping_neg() } else { bytes };
         let mut general = context.regs;
         general[reg::RDI] = general[reg::RDI].wrapping_add(step);
         let from = match is_move {
             true => {
                 general[reg::RSI] = general[reg::RSI].wrapping_add(step);
-                let begin = address_of(context, gs, &AddressRecipe::of_operand(insn, 1)?);
-                From::Memory(begin.wrapping_sub(before))
+                let first = address_of(context, gs, &AddressRecipe::of_operand(insn, 1)?);
+                From::Memory(lowest(context, first, bytes, element))
             }
             false => From::Register(element),
         };
         if repeats {
             general[reg::RCX] = 0;
         }
-        Some(StringRun { to: address_of(context, gs, &to).wrapping_sub(before), bytes, from, general })
+        let to = lowest(context, address_of(context, gs, &to), bytes, element);
+        Some(StringRun { to, bytes, from, general })
     }
 
     /// Effect on floats at its edges: what is written there is moved as it is, which is doubtful where it is a part of one.

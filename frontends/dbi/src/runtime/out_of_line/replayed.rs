@@ -4,8 +4,8 @@ use super::super::cells::MirrorCells;
 use super::super::entries::Pending;
 use super::super::shadowed::Shadowed;
 use super::super::stops;
-use super::take;
-use crate::context::{Context, DIRECTION_FLAG, reg};
+use super::{goes_down, lowest, take};
+use crate::context::{Context, reg};
 use crate::engine::process::Process;
 use crate::engine::{guest, planes};
 use crate::x86::lower::{AddressRecipe, Gap, ImageRun, LoweredInsn, StateOp, StringKind, StringOp, Transfer};
@@ -72,12 +72,12 @@ pub(super) fn string(
     }
     let start = |recipe: &AddressRecipe, register: u64| {
         let first = recipe.address(|_| register, context.guest_fs, gs);
-        if context.rflags & DIRECTION_FLAG == 0 { first } else { first.wrapping_sub(bytes - element) }
+        lowest(context, first, bytes, element)
     };
     let (from, to) = (start(&op.source, rsi), start(&op.destination, rdi));
     match op.kind {
         // What is copied over what is still to be read is read again: a pattern is repeated.
-        StringKind::Move if repeats(from, to, bytes, context.rflags & DIRECTION_FLAG == 0) => {
+        StringKind::Move if repeats(from, to, bytes, !goes_down(context)) => {
             let last = (done - 1) * element;
             for at in (0..bytes).step_by(element as usize) {
                 let at = if to > from { at } else { last - at };
