@@ -26,7 +26,8 @@ use serde::{Deserialize, Serialize};
 pub use answers::{Answers, Contribution, Questions, Row, Sparse, Tape};
 pub use confirmation::{Confirmation, Confirmed, Missed};
 pub use coverage::{
-    Coverage, Decided, Exhausted, Gap, LeftOut, Overwritten, OverwrittenSeeds, Unjudged, Unwritten, Wrapped,
+    Coverage, Decided, Exhausted, Gap, LeftOut, Overwritten, OverwrittenSeeds, Rounded, Unjudged, Unwritten,
+    Wrapped,
 };
 pub use finding::{Finding, FindingKind, Interval, Remedy, Spread, Topic, VariableRange, Witness};
 pub use index_set::IndexSet;

@@ -297,6 +297,11 @@ impl Op {
         }
     }
 
+    /// True if results are whole numbers: a float with a shadow becomes a constant.
+    pub const fn makes_whole(self) -> bool {
+        matches!(self, Op::RoundEven | Op::Round | Op::Rint | Op::Floor | Op::Ceil | Op::Trunc)
+    }
+
     /// The result of the op on doubles, of rows whose derivatives read it and that x87 instructions compute: rules beside those
     /// take it for the result, of which the instruction gives more digits than rules have.
     pub fn in_doubles(self, x: &[f64]) -> Option<f64> {

@@ -7,7 +7,7 @@ use crate::format::Format;
 use crate::ops::{MAX_OPERANDS, Op};
 use crate::shadow::{Cells, Lane, Location, Observed, Rule};
 use crate::site::Site;
-use crate::step::{Lowered, Map, Operand, Place, Predicate, Step};
+use crate::step::{Lowered, Map, Operand, Place, Predicate, Step, Sums};
 
 mod bitwise;
 mod ends;
@@ -29,6 +29,8 @@ pub struct Outcome {
     pub decided: bool,
     /// True if it was asked whether they are equal, and they were.
     pub equal: bool,
+    /// A float with a shadow was rounded to a whole number, or to digits that begin at a fixed place.
+    pub made_whole: bool,
     /// The shadow [noted](crate::shadow::Shadow::noted) an error.
     pub noted: bool,
 }
@@ -40,7 +42,8 @@ where
     C: Cells<S::Value>,
 {
     shadow.expect_sums(lowered.sums);
-    let mut run = Run { site, record, shadow, cells, whole: lowered.whole, outcome: Outcome::default() };
+    let (sums, whole) = (lowered.sums, lowered.whole);
+    let mut run = Run { site, record, shadow, cells, sums, whole, outcome: Outcome::default() };
     let mut skip = 0;
     for step in &lowered.steps {
         if skip > 0 {
@@ -67,6 +70,7 @@ struct Run<'a, S, C> {
     record: &'a [u8],
     shadow: &'a mut S,
     cells: &'a mut C,
+    sums: Sums,
     whole: Option<Format>,
     outcome: Outcome,
 }
@@ -102,6 +106,7 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
             Step::Compare { format, predicate, x } => self.compare(*format, *predicate, *x),
             Step::Integer { format, how, x } => {
                 let (bits, shadow) = (self.bits(*format, *x), self.get(*format, *x));
+                self.outcome.made_whole |= shadow.is_some();
                 let seen = Observed { format: *format, bits, shadow: shadow.as_ref() };
                 self.shadow.to_integer(self.site, *how, seen);
             }
@@ -156,6 +161,8 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         let seen = shadows.each_ref().map(Option::as_ref);
         let lane =
             Lane { site: self.site, op, from, to, x: &bits[..x.len()], r: result, shadows: &seen[..x.len()] };
+        self.outcome.made_whole |=
+            seen.iter().any(Option::is_some) && (op.makes_whole() || lane.rounds_by_magic(self.sums));
         let value = self.shadow.op(&lane);
         self.cells.set(self.location(r.place), to, result, value);
     }

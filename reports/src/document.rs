@@ -243,11 +243,17 @@ fn covered(report: &Report) -> impl Iterator<Item = Site> {
     let coverage = &report.coverage;
     let gaps = coverage.gaps.iter().map(|gap| gap.site);
     let decisions = coverage.decisions.iter().map(|decided| decided.site);
+    let roundings = coverage.roundings.iter().map(|rounded| rounded.site);
     let exhausted = coverage.exhausted.iter().map(|exhausted| exhausted.site);
     let overwritten = coverage.overwritten.iter().map(|seeds| seeds.site);
     let unjudged = coverage.unjudged.iter().map(|unjudged| unjudged.site);
     let unwritten = coverage.unwritten.iter().map(|unwritten| unwritten.site);
-    gaps.chain(decisions).chain(unjudged).chain(unwritten).chain(exhausted).chain(overwritten)
+    gaps.chain(decisions)
+        .chain(roundings)
+        .chain(unjudged)
+        .chain(unwritten)
+        .chain(exhausted)
+        .chain(overwritten)
 }
 
 /// Sites of the calls that led to causes and outputs.

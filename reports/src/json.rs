@@ -298,6 +298,10 @@ fn decided<'a>(document: &'a Document<'_>, decision: &findings::Decided) -> wire
     }
 }
 
+fn rounding<'a>(document: &'a Document<'_>, values: &findings::Rounded) -> wire::Rounded<'a> {
+    wire::Rounded { count: values.count, site: place(document, values.site) }
+}
+
 fn unjudged<'a>(document: &'a Document<'_>, decision: &findings::Unjudged) -> wire::Unjudged<'a> {
     wire::Unjudged { count: decision.count, site: place(document, decision.site) }
 }
@@ -327,6 +331,7 @@ fn coverage<'a>(document: &'a Document<'_>) -> wire::Coverage<'a> {
         unwatched: coverage.unwatched.iter().map(|&reason| reason.into()).collect(),
         gaps: coverage.gaps.iter().map(|lost| gap(document, lost)).collect(),
         decisions: coverage.decisions.iter().map(|decision| decided(document, decision)).collect(),
+        roundings: coverage.roundings.iter().map(|values| rounding(document, values)).collect(),
         unjudged: coverage.unjudged.iter().map(|decision| unjudged(document, decision)).collect(),
         unwritten: coverage.unwritten.iter().map(|floats| unwritten(document, floats)).collect(),
         overwritten: coverage.overwritten.iter().map(|seeds| overwritten(document, seeds)).collect(),

@@ -15,7 +15,9 @@ use serde::{Deserialize, Serialize};
 use shadowgrind_core::findings::{Confirmation, Listed, Number, Program, SCHEMA};
 use shadowgrind_core::site::Place;
 
-pub use coverage::{Coverage, Decided, Exhausted, Gap, LeftOut, Overwritten, Unjudged, Unwritten, Wrapped};
+pub use coverage::{
+    Coverage, Decided, Exhausted, Gap, LeftOut, Overwritten, Rounded, Unjudged, Unwritten, Wrapped,
+};
 pub use finding::{Finding, Interval, Remedy, Spread, VariableRange};
 pub use float::Float;
 pub use gradient::{Contribution, Directions, Gradient, Tape};

@@ -10,6 +10,7 @@ use shadowgrind_tests::shadowed::build::Recipe;
 use shadowgrind_tests::shadowed::gaps::{gaps, observe};
 use shadowgrind_tests::shadowed::observe::Case;
 use shadowgrind_tests::shadowed::report::Report;
+use std::collections::BTreeMap;
 
 #[test]
 fn a_gap_is_counted_where_it_meets_a_shadow() {
@@ -92,6 +93,40 @@ fn comparisons_are_counted_often_enough() {
         assert_eq!(count("equality"), [(Some(1_100_000), None)], "{options:?}");
         assert_eq!(decisions.iter().filter_map(|one| one["equal"].as_u64()).sum::<u64>(), 137_500);
         assert_eq!(seen.report.outputs.last().and_then(|output| output.dot), Some(2.0), "{options:?}");
+    }
+}
+
+/// Whole numbers have no derivative: those made of floats that have one are counted, in whichever way, where the program does so. Of
+/// the calls of one function the first ones have their places.
+#[test]
+fn roundings_to_whole_numbers_are_counted() {
+    let ways = ["converted", "from_memory", "of_float", "to_nearest", "packed", "of_floats", "on_stack"];
+    let ways = [&ways[..], &["rounded_on_stack", "by_magic", "by_modf", "by_rint", "by_floorl"]].concat();
+    let instructions = ["by_instruction", "by_one_instruction"];
+    for (flags, need, more) in [
+        ("-O1 -g", "sse2", &[][..]),
+        ("-O1 -g -msse4.1", "sse4_1", &instructions),
+        ("-O1 -g -mavx2", "avx2", &instructions),
+    ] {
+        for options in [&[][..], &["--no-avx512"], &["--reference-path"], &["--superblock-limit=1"]] {
+            let flags = format!("{flags} -Wl,--no-as-needed -lm");
+            let Some(seen) = observe("dot", "made_whole.c", &flags, need, options) else { return };
+            let rows = seen.report.document["coverage"]["roundings"].as_array().cloned().unwrap_or_default();
+            let rows = rows
+                .iter()
+                .map(|row| (row["site"]["function"].as_str().unwrap_or_default(), row["count"].as_u64()));
+            let mut counts: BTreeMap<&str, u64> =
+                rows.map(|(function, count)| (function, count.expect("a count"))).collect();
+            let beyond: Vec<u64> =
+                counts.extract_if(.., |name, _| name.contains("floor_")).map(|(_, n)| n).collect();
+            *counts.entry("calls").or_default() += beyond.iter().sum::<u64>();
+            let mut expected: BTreeMap<&str, u64> =
+                [&ways[..], more].concat().iter().map(|&way| (way, 3)).collect();
+            expected.extend([("often", 1_100_000), ("calls", 3000)]);
+            assert_eq!(counts, expected, "{flags} {options:?}");
+            let dots: Vec<_> = seen.report.outputs.iter().map(|output| output.dot).collect();
+            assert_eq!((dots, gaps(&seen)), (vec![Some(0.0), Some(1.0)], Vec::new()), "{flags} {options:?}");
+        }
     }
 }
 

@@ -19,6 +19,8 @@ pub struct Coverage {
     pub gaps: Vec<Gap>,
     /// Comparisons of shadowed values, where the shadow is that of the way taken.
     pub decisions: Vec<Decided>,
+    /// Roundings of shadowed values to whole numbers, which are constant.
+    pub roundings: Vec<Rounded>,
     /// Decisions that are not those of the reals, and may be meant so.
     pub unjudged: Vec<Unjudged>,
     /// Floats with derivatives whose text the program has made, and written nowhere.
@@ -102,6 +104,15 @@ pub struct Decided {
     /// True if it was counted no more after `count` times, and may have come more often.
     pub at_least: bool,
     /// Where.
+    pub site: Site,
+}
+
+/// A place where shadowed values become whole numbers, whose derivative is zero.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rounded {
+    /// Number of values with a shadow that were rounded.
+    pub count: u64,
+    /// The place of the instruction, or of the function's call.
     pub site: Site,
 }
 

@@ -66,8 +66,12 @@ pub(crate) const FUNCTIONS: usize = 1024;
 pub(crate) const COUNTS: usize = 4096;
 /// Events of one kind that translated code counts exactly; it may count no more of them then.
 pub(crate) const ENOUGH: u64 = 1 << 20;
+/// Calls of a function that are counted where they are made, before translated code counts them for the function.
+pub(crate) const ATTRIBUTED: u64 = 1 << 10;
 /// Number that counting begins at: it comes to zero when it is [`ENOUGH`], which flags tell.
 const FIRST_COUNT: u64 = ENOUGH.wrapping_neg();
+/// Number that counting comes to with the last call that is [`ATTRIBUTED`].
+pub(crate) const LAST_ATTRIBUTED: i32 = FIRST_COUNT.wrapping_add(ATTRIBUTED) as i32;
 
 /// As much of a vector register as such functions are given.
 pub(crate) type CallVector = [u64; 4];

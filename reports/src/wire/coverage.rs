@@ -27,6 +27,9 @@ pub struct Coverage<'a> {
     /// Comparisons of shadowed values, where the shadow is that of the way taken.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub decisions: Vec<Decided<'a>>,
+    /// Roundings of shadowed values to whole numbers, which are constant.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub roundings: Vec<Rounded<'a>>,
     /// Decisions that are not those of the reals, and may be meant so.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unjudged: Vec<Unjudged<'a>>,
@@ -105,6 +108,15 @@ pub struct Decided<'a> {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub at_least: bool,
     /// The place of the comparison.
+    pub site: Cow<'a, Place>,
+}
+
+/// A place where shadowed values become whole numbers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Rounded<'a> {
+    /// Number of values with a shadow that were rounded.
+    pub count: u64,
+    /// The place of the instruction, or of the function's call.
     pub site: Cow<'a, Place>,
 }
 

@@ -111,6 +111,14 @@ fn decisions(document: &Document<'_>) -> Vec<(&'static str, String)> {
     taken.into_iter().chain(equal).collect()
 }
 
+/// Number of shadowed values that became whole numbers.
+fn roundings(document: &Document<'_>) -> Option<String> {
+    let all = &document.report.coverage.roundings;
+    let (values, places) =
+        numbered(document, all.iter().map(|rounded| (rounded.count, rounded.site)), "shadowed value")?;
+    Some(format!("{values} rounded to whole numbers, at {places}: these are constant, with derivative 0"))
+}
+
 /// Seeds that were overwritten before they were read, input by input.
 fn overwritten(document: &Document<'_>) -> Option<String> {
     let inputs = document.report.coverage.overwritten.iter().map(|seeds| {
@@ -162,6 +170,7 @@ pub(crate) fn coverage(document: &Document<'_>) -> Vec<(&'static str, String)> {
     }
     facts.extend(document.report.answers.as_ref().map(|answers| ("tape", tape(&answers.tape))));
     facts.extend(decisions(document));
+    facts.extend(roundings(document).map(|text| ("roundings", text)));
     let dropped: u64 = coverage.gaps.iter().map(|gap| gap.count).sum();
     facts.push(match coverage.gaps.len() {
         0 => ("gaps", "none: every shadowed value was followed".to_owned()),

@@ -15,7 +15,7 @@ use crate::x86::function::Counted;
 use crate::x86::mirror::Mirror;
 use crate::x86::mode::Mode;
 use crate::x86::rounding::Rounding;
-use crate::x86::superblock::Comparison;
+use crate::x86::superblock::Decision;
 use std::any::Any;
 use std::path::Path;
 
@@ -91,7 +91,12 @@ pub(crate) trait Client: Any + Send + Sync {
     }
 
     /// The comparison at `pc`, if translated code is to count it.
-    fn comparison(&self, _pc: u64) -> Option<Comparison> {
+    fn comparison(&self, _pc: u64) -> Option<Decision> {
+        None
+    }
+
+    /// The rounding to whole numbers at `pc`, if translated code is to count it.
+    fn whole_numbers(&self, _pc: u64) -> Option<Decision> {
         None
     }
 

@@ -10,7 +10,7 @@ use super::process::Process;
 use crate::x86::discover::CodeSource;
 use crate::x86::function::Counted;
 use crate::x86::rounding::Rounding;
-use crate::x86::superblock::Comparison;
+use crate::x86::superblock::Decision;
 
 /// Reads guest code as the guest could execute it, and has its pages watched.
 pub(crate) struct GuestCode {
@@ -102,8 +102,12 @@ impl CodeSource for GuestCode {
         if self.process.is_annotating() { self.process.client.rounding(pc) } else { Rounding::default() }
     }
 
-    fn comparison(&self, pc: u64) -> Option<Comparison> {
+    fn comparison(&self, pc: u64) -> Option<Decision> {
         self.process.is_annotating().then(|| self.process.client.comparison(pc)).flatten()
+    }
+
+    fn whole_numbers(&self, pc: u64) -> Option<Decision> {
+        self.process.is_annotating().then(|| self.process.client.whole_numbers(pc)).flatten()
     }
 
     fn answers_requests(&self) -> bool {

@@ -158,7 +158,7 @@ impl<S: Shadow<Reach: Reach<S>>> Carrier for Carrying<S> {
         shadow.set_rounding(x87, others);
         shadow.ignore_decisions(is_formatting);
         let mut cells = MirrorCells { registers, words, turned: *turned };
-        let Outcome { lost, taken, mixed, decided, equal, rounded, .. } =
+        let Outcome { lost, taken, mixed, decided, equal, made_whole, rounded, .. } =
             replay::replay(lowered, site, record, shadow, &mut cells);
         let decides = S::POLICY.decisions && !is_formatting;
         Outcome {
@@ -168,6 +168,7 @@ impl<S: Shadow<Reach: Reach<S>>> Carrier for Carrying<S> {
             lost: lost && !is_formatting && S::POLICY.derivatives.is_some(),
             decided: decided && decides,
             equal: equal && decides,
+            made_whole: made_whole && decides,
             noted: shadow.noted() == Some(site),
         }
     }

@@ -21,7 +21,7 @@ use crate::x86::function::Counted;
 use crate::x86::mirror::Mirror;
 use crate::x86::mode::Mode;
 use crate::x86::rounding::Rounding;
-use crate::x86::superblock::Comparison;
+use crate::x86::superblock::Decision;
 use shadowgrind_core::shadow::{Derivatives, Sent};
 use shadowgrind_core::site::Site;
 use shadowgrind_core::step::Predicate;
@@ -85,12 +85,19 @@ impl Client for Tool {
         self.session.rounding(pc)
     }
 
-    fn comparison(&self, pc: u64) -> Option<Comparison> {
+    fn comparison(&self, pc: u64) -> Option<Decision> {
         if !self.session.counts_comparison(pc) || self.session.has_counted(pc) {
             return None;
         }
         let for_equality = consumed(Predicate::ORDER, pc).asks_for_equality();
-        Some(Comparison { pc, number: self.session.number_of_comparison(pc), for_equality })
+        Some(Decision { pc, number: self.session.number_of_comparison(pc), for_equality })
+    }
+
+    fn whole_numbers(&self, pc: u64) -> Option<Decision> {
+        if !self.session.counts_rounding(pc) {
+            return None;
+        }
+        Some(Decision { pc, number: self.session.number_of_rounding(pc), for_equality: false })
     }
 
     fn counted(&self, pc: u64) {

@@ -23,7 +23,7 @@ use crate::engine::process::Process;
 use crate::engine::sys;
 use crate::engine::thread::Thread;
 use crate::registers::{self, RegisterShadows};
-use crate::session::Noted;
+use crate::session::{Decision, Noted};
 use crate::x86::discover;
 use crate::x86::lower::{AddressRecipe, LoweredInsn, Lowering};
 use crate::x86::mirror::address_registers;
@@ -455,7 +455,11 @@ fn note_outcome(process: &Process, entry: &Entry, outcome: &Outcome, loses: bool
         entry.runs.set(OFTEN);
     }
     if outcome.decided {
-        stops::decided(process, entry.insn.ip(), entry.site, outcome.equal);
+        let decision = Decision::Comparison { is_equal: outcome.equal };
+        stops::decided(process, entry.insn.ip(), entry.site, decision);
+    }
+    if outcome.made_whole {
+        stops::decided(process, entry.insn.ip(), entry.site, Decision::Rounding);
     }
 }
 

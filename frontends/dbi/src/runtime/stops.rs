@@ -6,7 +6,7 @@ use super::shadowed::Shadowed;
 use crate::engine::process::Process;
 use crate::engine::thread::Thread;
 use crate::registers::{self, RegisterShadows};
-use crate::session::Calls;
+use crate::session::{Calls, Decision};
 use crate::x86::mode::Mode;
 use shadowgrind_core::replay::{self, Outcome};
 use shadowgrind_core::site::Site;
@@ -71,10 +71,10 @@ pub(super) fn name(insn: &iced_x86::Instruction) -> String {
     insn.op_code().instruction_string().to_owned()
 }
 
-/// The comparison at `pc` met shadows.
-pub(super) fn decided(process: &Process, pc: u64, site: Site, is_equal: bool) {
+/// The instruction at `pc` met a shadow where it decided something.
+pub(super) fn decided(process: &Process, pc: u64, site: Site, decision: Decision) {
     if let Some(tool) = Tool::of(process) {
-        tool.session.decided(pc, site, is_equal);
+        tool.session.decided(pc, site, decision);
     }
 }
 

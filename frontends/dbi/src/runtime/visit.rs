@@ -286,9 +286,20 @@ pub(super) fn returned(thread: &mut Thread) {
     let mut call = end_function(thread);
     if call.function != 0 {
         apply(thread, &mut call);
+        count_rounding(thread, &call);
     }
     thread.mode = stops::mode(thread);
     arrived(thread);
+}
+
+/// Counts a call, which has returned to `thread.pc`, if it has made whole numbers of floats with shadows.
+fn count_rounding(thread: &mut Thread, call: &FunctionCall) {
+    let counts = Tool::of(thread.process).is_some_and(|tool| tool.policy().decisions);
+    let is_shadowed = call.shadows.as_flattened().iter().any(|&word| word != 0);
+    if counts && is_shadowed && Function::from_bits(call.function as u32).makes_whole() {
+        let pc = thread.pc;
+        visit(thread, |session, _, _, machine| session.made_whole(pc, machine));
+    }
 }
 
 /// Gives the results of a function that has returned their shadows: as translated code does.

@@ -15,6 +15,7 @@ use crate::hooks::machine::Machine;
 use crate::hooks::{
     self, Argument, Entry, Family, Formatted, Hook, IntegerParser, LeftOut, LeftOutCalls, Parser, Role, abi,
 };
+use crate::x86::function::Function;
 use shadowgrind_core::findings::{Label, OutputKind};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::site::Site;
@@ -130,8 +131,14 @@ impl Session {
     /// Gives the results of a call taken as one operation their shadows, and notes its callers if it erred.
     fn end_library_call(&self, state: &mut State, call: Call, here: &mut Here<'_>) {
         state.apply(&call, here.observer, here.m);
-        let watches = self.config.shadow.policy().watch.is_some();
-        if watches && here.observer.noted() == Some(call.site) {
+        let policy = self.config.shadow.policy();
+        if policy.decisions
+            && call.math.simple().is_some_and(Function::makes_whole)
+            && call.operands.have_shadows()
+        {
+            state.rounded(call.site).count += 1;
+        }
+        if policy.watch.is_some() && here.observer.noted() == Some(call.site) {
             state.note_stack(call.site, here.pc, (Noted::Erred, self.config.num_callers), here.m);
         }
         here.observer.release(&call.operands.kept);

@@ -69,6 +69,11 @@ pub(crate) struct Operands {
 }
 
 impl Operands {
+    /// Tells whether one of them had a shadow when the function was entered.
+    pub(super) fn have_shadows(&self) -> bool {
+        self.kept.iter().any(|&kept| kept != SavedShadow::NONE)
+    }
+
     fn clear(&mut self) {
         self.given.arguments.clear();
         self.given.pointers.clear();

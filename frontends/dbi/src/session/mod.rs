@@ -56,7 +56,7 @@ pub use config::SessionConfig;
 pub(crate) use observer::Observer;
 pub use seeds::SpecFailure;
 pub(crate) use stack::Noted;
-pub(crate) use state::Session;
+pub(crate) use state::{Decision, Session};
 pub(crate) use tree::{Tree, unfollowed};
 
 #[cfg(test)]

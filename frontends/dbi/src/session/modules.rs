@@ -127,6 +127,21 @@ impl ModuleFile {
         !self.is_program && self.hooked.iter().any(is_whole)
     }
 
+    /// Tells whether how it goes about its work is its own business, not the program's: its comparisons are not counted.
+    pub(super) fn compares_for_itself(&self) -> bool {
+        self.is_of_language() || self.has_functions()
+    }
+
+    /// Tells whether what it makes whole numbers of is its own business: but for the C library's functions that are there for that.
+    pub(super) fn rounds_for_itself(&self) -> bool {
+        self.is_c_library || self.is_of_language() && !self.has_functions()
+    }
+
+    /// Tells whether it is a library of mathematical functions.
+    fn has_functions(&self) -> bool {
+        !self.is_program && self.hooked.iter().any(|function| matches!(function.hook, Hook::Math(_)))
+    }
+
     /// For which formats its code may round by a magic number: any, if it cannot be read any more.
     pub(super) fn rounding(&self) -> Rounding {
         *self.rounding.get_or_init(|| self.layout.search(&self.path).unwrap_or(Rounding::ANY))

@@ -244,6 +244,10 @@ impl State {
         let decisions = &mut self.report.coverage.decisions;
         decisions.extend(self.decisions.drain().map(|(_, decided)| decided));
         decisions.sort_by_key(|decided| (std::cmp::Reverse((decided.at_least, decided.count)), decided.site));
+        let roundings = &mut self.report.coverage.roundings;
+        roundings
+            .extend(self.roundings.drain().map(|(_, rounded)| rounded).filter(|rounded| rounded.count > 0));
+        roundings.sort_by_key(|rounded| (std::cmp::Reverse(rounded.count), rounded.site));
     }
 
     /// Reports the instructions without a row in the tables that met shadows, the most frequent first; those whose floats

@@ -5,6 +5,8 @@
 mod counted;
 mod mapped;
 
+pub(crate) use counted::Decision;
+
 use super::boxes::Boxes;
 use super::by_value::TakenFloats;
 use super::config::SessionConfig;
@@ -23,7 +25,7 @@ use crate::engine::Lock;
 use crate::hooks::{Hotspot, LeftOut, Statements};
 use crate::shadows::ShadowKind;
 use hashbrown::{HashMap, HashSet};
-use shadowgrind_core::findings::{Decided, Label, Listed, Listing, Report};
+use shadowgrind_core::findings::{Decided, Label, Listed, Listing, Report, Rounded};
 use shadowgrind_core::moves::Moves;
 use shadowgrind_core::shadow::Settings;
 use shadowgrind_core::site::Site;
@@ -103,6 +105,8 @@ pub(crate) struct State {
     pub(super) taken: TakenFloats,
     /// Comparisons of floats, and how often one met a shadow.
     pub(super) decisions: HashMap<Site, Decided>,
+    /// Roundings of floats with shadows to whole numbers, by the instruction or call.
+    pub(super) roundings: HashMap<Site, Rounded>,
     /// The program has set shadows itself.
     pub(super) sets_shadows: bool,
     /// Values of the inputs and outputs that the program has made itself, by their numbers in the record of the run.
@@ -143,6 +147,10 @@ pub(crate) struct State {
 enum Numbered {
     /// A comparison that met a shadow.
     Comparison(Site),
+    /// A rounding to a whole number that met one.
+    Rounding(Site),
+    /// Calls of a function that makes whole numbers, which met one.
+    Calls(Site),
     /// An instruction that dropped one, as [`State::gaps`] has it.
     Gap(Site, usize),
 }
@@ -186,6 +194,7 @@ impl State {
             later: Vec::new(),
             taken: TakenFloats::default(),
             decisions: HashMap::new(),
+            roundings: HashMap::new(),
             sets_shadows: false,
             indices: HashMap::new(),
             python: None,
@@ -314,6 +323,7 @@ impl Session {
         state.left_out.iter_mut().for_each(|(_, calls)| *calls = 0);
         state.gaps.values_mut().for_each(|(_, count)| *count = 0);
         state.decisions.clear();
+        state.roundings.clear();
         state.erred.clear();
         state.sent.clear();
         state.untold.clear();

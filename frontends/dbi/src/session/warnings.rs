@@ -231,9 +231,12 @@ impl State {
         if !is_seeded || report.outputs.is_empty() || depends || is_explained {
             return;
         }
-        let text = "no output depends on what was seeded: it does not matter, or the program makes whole numbers of it (by floor, \
-                    modf, rounding, a conversion), whose derivative is 0";
-        self.warn(INDEPENDENT, text.to_owned());
+        let places = if report.coverage.roundings.is_empty() { "" } else { ": see the report's roundings" };
+        let text = format!(
+            "no output depends on what was seeded: it does not matter, or the program makes whole numbers of it (by floor, modf, \
+             rounding, a conversion), whose derivative is 0{places}"
+        );
+        self.warn(INDEPENDENT, text);
     }
 
     /// Tells whether no shadow can have come from anywhere, although nobody has only asked for a list.

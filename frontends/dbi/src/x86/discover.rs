@@ -11,10 +11,11 @@ use super::returns;
 use super::rounding::{Rounding, adds_floats, adds_on_stack};
 use super::rows;
 use super::sums::find_sums;
-use super::superblock::{Comparison, End, FloatFacts, Flow, Insn, Superblock};
+use super::superblock::{Decision, End, FloatFacts, Flow, Insn, Superblock};
 use super::table::{General, Row, X87};
 use super::wholes;
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, OpKind, Register};
+use shadowgrind_core::ops::Op;
 
 /// Source of guest code.
 pub(crate) trait CodeSource {
@@ -39,7 +40,10 @@ pub(crate) trait CodeSource {
     fn rounds(&self, pc: u64) -> Rounding;
 
     /// The comparison of floats at `pc`, if such are counted.
-    fn comparison(&self, pc: u64) -> Option<Comparison>;
+    fn comparison(&self, pc: u64) -> Option<Decision>;
+
+    /// The rounding to whole numbers at `pc`, if such are counted.
+    fn whole_numbers(&self, pc: u64) -> Option<Decision>;
 
     /// Tells whether GS addresses the mirror, so that the guest's uses of it are the engine's business.
     fn takes_gs(&self) -> bool;
@@ -97,7 +101,7 @@ impl Superblock {
     }
 
     /// Finds out what the instructions mean for floats, as far as annotations ask: which sums round, which instructions change
-    /// parts of floats, and which comparisons are counted. Done once for what was discovered.
+    /// parts of floats, and which comparisons and roundings are counted. Done once for what was discovered.
     pub(crate) fn find_facts(&mut self, source: &mut dyn CodeSource) {
         if self.facts.is_some() {
             return;
@@ -110,17 +114,22 @@ impl Superblock {
             facts.sums = find_sums(&self.insns, self.start, facts.rounds, source);
         }
         facts.wholes = wholes::find(&self.insns);
-        let compares = self.insns.iter().filter(|insn| compares_floats(&insn.decoded));
-        facts.comparisons.extend(compares.filter_map(|insn| source.comparison(insn.pc())));
+        facts.decisions.extend(self.insns.iter().filter_map(|insn| decides(insn, source)));
         self.facts = Some(facts);
     }
 }
 
-fn compares_floats(insn: &Instruction) -> bool {
-    matches!(
-        rows::row(insn),
-        Row::CompareFlags(_) | Row::Compare(..) | Row::X87(X87::Compare | X87::CompareZero)
-    )
+/// The decision by floats that the instruction takes, if it is one that is counted.
+fn decides(insn: &Insn, source: &dyn CodeSource) -> Option<Decision> {
+    match rows::row(&insn.decoded) {
+        Row::CompareFlags(_) | Row::Compare(..) | Row::X87(X87::Compare | X87::CompareZero) => {
+            source.comparison(insn.pc())
+        }
+        Row::Round(..) | Row::ToInteger(..) | Row::X87(X87::StoreInteger(_) | X87::Unary(Op::Rint)) => {
+            source.whole_numbers(insn.pc())
+        }
+        _ => None,
+    }
 }
 
 /// The instruction at `pc`; an invalid one if there is none.
@@ -406,7 +415,10 @@ impl CodeSource for Bytes {
     fn rounds(&self, _pc: u64) -> Rounding {
         Rounding::default()
     }
-    fn comparison(&self, _pc: u64) -> Option<Comparison> {
+    fn comparison(&self, _pc: u64) -> Option<Decision> {
+        None
+    }
+    fn whole_numbers(&self, _pc: u64) -> Option<Decision> {
         None
     }
     fn takes_gs(&self) -> bool {

@@ -58,6 +58,8 @@ pub(crate) struct Counted {
     pub(crate) function: Function,
     /// Below [`FUNCTIONS`](crate::context::FUNCTIONS).
     pub(crate) number: u16,
+    /// The number under which its calls are counted that make whole numbers of floats with shadows, if they are.
+    pub(crate) rounds: Option<u16>,
 }
 
 const FORMAT_AT: u32 = 8;
@@ -96,6 +98,11 @@ impl Function {
             Shape::Modf => ((self.op, Goes::Register), Some((Op::Trunc, Goes::Through(0)))),
         };
         std::iter::once(first).chain(second)
+    }
+
+    /// True if it makes whole numbers.
+    pub(crate) fn makes_whole(self) -> bool {
+        self.results().any(|(op, _)| op.makes_whole())
     }
 
     /// Number of operands it is given.

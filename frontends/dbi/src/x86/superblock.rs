@@ -95,13 +95,13 @@ pub(crate) struct FloatFacts {
     pub(crate) sums: Vec<(u64, Sums)>,
     /// Instructions that change a part of a float, by address.
     pub(crate) wholes: Vec<(u64, Whole)>,
-    /// Comparisons that are counted where they meet shadows.
-    pub(crate) comparisons: Vec<Comparison>,
+    /// Comparisons, and roundings to whole numbers, that are counted where they meet shadows.
+    pub(crate) decisions: Vec<Decision>,
 }
 
-/// A comparison of floats that is counted where it meets shadows.
+/// A comparison of floats, or their rounding to whole numbers, that is counted where it meets shadows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Comparison {
+pub(crate) struct Decision {
     /// The address.
     pub(crate) pc: u64,
     /// Under which number it is counted; the engine does so without one.
@@ -139,9 +139,9 @@ impl Superblock {
         wholes.copied().find(|&(at, _)| at == pc).map(|(_, whole)| whole)
     }
 
-    /// The comparison at `pc`, if it is one that is counted.
-    pub(crate) fn comparison(&self, pc: u64) -> Option<Comparison> {
-        let comparisons = self.facts.iter().flat_map(|facts| &facts.comparisons);
-        comparisons.copied().find(|comparison| comparison.pc == pc)
+    /// The decision at `pc`, if it is one that is counted.
+    pub(crate) fn decision(&self, pc: u64) -> Option<Decision> {
+        let decisions = self.facts.iter().flat_map(|facts| &facts.decisions);
+        decisions.copied().find(|decision| decision.pc == pc)
     }
 }

@@ -1,7 +1,7 @@
 //! Files that the program maps: which addresses are hooked there, and what is known of the code.
 
 use super::super::places::Loaded;
-use super::{FILTER, Hooked, Session, State};
+use super::{FILTER, Hooked, Numbered, Session, State};
 use crate::context::FUNCTIONS;
 use crate::hooks::machine::Machine;
 use crate::hooks::{self, Hook, Hotspot};
@@ -190,7 +190,7 @@ impl Session {
 
     /// The function at `pc`, if it is hooked for that alone and simple.
     pub(crate) fn function(&self, pc: u64) -> Option<Counted> {
-        let state = self.state.lock();
+        let mut state = self.state.lock();
         let Hooked { meaning, is_resolver: false } = *state.hooked.get(&pc)? else { return None };
         let Hook::Math(math) = meaning.hook else { return None };
         // What is to be traced comes to the engine.
@@ -198,7 +198,11 @@ impl Session {
         let counts = is_seen_to && self.config.trace.is_none();
         let alone = counts && !state.named.contains_key(&pc);
         let number = u16::try_from(meaning.name).ok().filter(|&n| alone && usize::from(n) < FUNCTIONS)?;
-        Some(Counted { function: math.simple()?, number })
+        let function = math.simple()?;
+        let decides = self.config.shadow.policy().decisions && function.makes_whole();
+        let site = state.report.sites.at(pc);
+        let rounds = if decides { state.number(Numbered::Calls(site)) } else { None };
+        Some(Counted { function, number, rounds })
     }
 
     /// For which formats sums in the code at `pc` may round by a magic number: any, in code that is from no file.

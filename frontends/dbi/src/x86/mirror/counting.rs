@@ -1,32 +1,46 @@
-//! Events that translated code counts by itself. Comparisons of floats: where one of them has a shadow, since a derivative is that
-//! of the way taken.
+//! Events that translated code counts by itself: comparisons of floats where one of them has a shadow, since a derivative is that
+//! of the way taken, and roundings of such floats to whole numbers, which have none.
 //!
-//! Those that ask for equality are left to the engine where that is found: it says so. They are looked at after the
+//! Comparisons that ask for equality are left to the engine where that is found: it says so. They are looked at after the
 //! comparison, which may be made once more. Knows nothing of what is done with what is compared.
 
 use super::At;
+use super::address_registers;
 use super::arith::lanes_mask;
-use super::check::SideExit;
+use super::check::{SideExit, Source};
 use super::encode::{self, EQUAL, NOT_EQUAL};
+use super::x87_stack::NUMBER;
 use crate::context::Context;
 use crate::x86::access;
 use crate::x86::asm::{RCX, Rel32};
 use crate::x86::code::Slot;
 use crate::x86::emit::Emitter;
 use crate::x86::lower::predicate;
-use crate::x86::superblock::Comparison;
-use crate::x86::table::Shape;
+use crate::x86::rows;
+use crate::x86::superblock::Decision;
+use crate::x86::table::{Row, Shape};
 use crate::x86::vector::{Length, Mem, Place, Vector, forms};
 use iced_x86::OpKind;
 use shadowgrind_core::format::Format;
 
 const JMP_BYTES: u8 = 5;
 
-/// The operands of a comparison: shadows, how many bytes of each, and of which floats.
+/// The operands of a comparison, or what is rounded: shadows, how many bytes of each, and of which floats.
 pub(super) struct Compared {
     pub(super) shadows: Vec<Place>,
     pub(super) bytes: u8,
     pub(super) format: Format,
+}
+
+/// Limit of what code counts.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Until {
+    /// Until it is often enough; the instruction has not been begun.
+    Enough,
+    /// Unless flags say that what was compared is equal, and then the engine counts.
+    Equal,
+    /// As long as the code is there.
+    Ever,
 }
 
 impl Compared {
@@ -43,14 +57,14 @@ impl Compared {
 impl Emitter {
     /// A comparison into flags.
     pub(super) fn compared_to_flags(&mut self, at: At<'_>, format: Format) {
-        let Some(comparison) = self.counted(at) else { return self.guest(at) };
-        let (Some(number), true) = (comparison.number, self.open_operand(at)) else {
+        let Some(decision) = self.counted(at) else { return self.guest(at) };
+        let (Some(number), true) = (decision.number, self.open_operand(at)) else {
             return self.out_of_line(at);
         };
-        let compared = self.operands_compared(at, [0, 1], format, Shape::Scalar);
-        if comparison.for_equality {
+        let compared = self.operands_compared(at, &[0, 1], format, Shape::Scalar);
+        if decision.for_equality {
             self.guest(at);
-            self.count_after(at, &compared, number, true);
+            self.count_keeping_flags(at, &compared, number, Until::Equal);
         } else {
             self.count_before(at, &compared, number);
             self.guest(at);
@@ -61,25 +75,25 @@ impl Emitter {
     /// A comparison into masks: a vector, or a mask register.
     pub(super) fn compared_to_masks(&mut self, at: At<'_>, format: Format, shape: Shape) {
         let insn = &at.insn().decoded;
-        let Some(comparison) = self.counted(at) else { return self.fresh(at, format, shape) };
+        let Some(decision) = self.counted(at) else { return self.fresh(at, format, shape) };
         let for_equality = predicate(insn).asks_for_equality();
         // Of the lanes that a mask lets through the engine knows.
         let is_plain = !access::is_decorated(insn);
-        let (Some(number), false, true) = (comparison.number, for_equality, is_plain) else {
+        let (Some(number), false, true) = (decision.number, for_equality, is_plain) else {
             return self.checked(at);
         };
         if !self.open_operand(at) {
             return self.out_of_line(at);
         }
         let first = insn.op_count() - 3;
-        let compared = self.operands_compared(at, [first, first + 1], format, shape);
+        let compared = self.operands_compared(at, &[first, first + 1], format, shape);
         self.count_before(at, &compared, number);
         self.close_operand();
         self.fresh(at, format, shape);
     }
 
     /// The comparison if it is counted: not that a float is compared with itself, which asks whether it is NaN.
-    fn counted(&mut self, at: At<'_>) -> Option<Comparison> {
+    fn counted(&mut self, at: At<'_>) -> Option<Decision> {
         let insn = &at.insn().decoded;
         let first = if insn.op_count() > 2 { insn.op_count() - 3 } else { 0 };
         let is_register = |n| insn.op_kind(n) == OpKind::Register;
@@ -87,20 +101,56 @@ impl Emitter {
         if both && insn.op_register(first) == insn.op_register(first + 1) {
             return None;
         }
-        at.block.comparison(at.insn().pc()).filter(|_| !self.mode.is_off())
+        self.decision(at)
+    }
+
+    /// Decision that the instruction takes, if it is counted now.
+    fn decision(&self, at: At<'_>) -> Option<Decision> {
+        at.block.decision(at.insn().pc()).filter(|_| !self.mode.is_off())
+    }
+
+    /// Tells whether an instruction that makes whole numbers of floats is for the engine to count.
+    pub(super) fn leaves_rounding(&self, at: At<'_>) -> bool {
+        let insn = &at.insn().decoded;
+        let overwrites_address =
+            || address_registers(insn).any(|register| register == insn.op0_register().full_register());
+        // Of the lanes that a mask lets through, or that are one in memory, the engine knows.
+        let is_left =
+            |number: Option<u16>| number.is_none() || access::is_decorated(insn) || overwrites_address();
+        self.decision(at).is_some_and(|decision| is_left(decision.number))
+    }
+
+    /// After an instruction, while shadows are those of before: if it has made whole numbers of floats, counts where one has a shadow.
+    /// Not before, since an instruction that raises an exception may be begun again.
+    pub(super) fn count_rounding(&mut self, at: At<'_>) {
+        let insn = &at.insn().decoded;
+        let (Row::Round(format, shape) | Row::ToInteger(format, _, shape)) = rows::row(insn) else { return };
+        let Some(number) = self.decision(at).and_then(|decision| decision.number) else { return };
+        let is_float = |&n: &u32| matches!(insn.op_kind(n), OpKind::Register | OpKind::Memory);
+        let source = (1..insn.op_count()).rev().find(is_float).expect("an operand to round");
+        let compared = self.operands_compared(at, &[source], format, shape);
+        self.count_shadowed(at, &compared, number, Until::Ever);
+    }
+
+    /// Before `frndint`, `fist` and their kin: counts where the float on top of the x87 stack has a shadow, or leaves that to the
+    /// engine.
+    pub(super) fn count_x87_rounding(&mut self, at: At<'_>) {
+        let Some(decision) = self.decision(at) else { return };
+        let top = self.x87_cell(0).plus(NUMBER);
+        match decision.number {
+            Some(number) => {
+                let shadows = vec![Place::Mem(top)];
+                self.count_before(at, &Compared { shadows, bytes: 8, format: Format::F64 }, number);
+            }
+            None => self.check(at, &[Source::Memory(top, 8)]),
+        }
     }
 
     /// Shadows of the operands with these numbers.
-    fn operands_compared(
-        &mut self,
-        at: At<'_>,
-        operands: [u32; 2],
-        format: Format,
-        shape: Shape,
-    ) -> Compared {
+    fn operands_compared(&mut self, at: At<'_>, operands: &[u32], format: Format, shape: Shape) -> Compared {
         let insn = &at.insn().decoded;
         let mut shadows = Vec::new();
-        for n in operands {
+        for &n in operands {
             let place = match insn.op_kind(n) {
                 OpKind::Register => Some(self.shadow(insn.op_register(n).number() as u8)),
                 _ => self.mirror_memory(insn).map(Place::Mem),
@@ -109,6 +159,7 @@ impl Emitter {
         }
         let bytes = match shape {
             Shape::Scalar => format.bytes() as u8,
+            Shape::Packed if insn.op_kind(operands[0]) == OpKind::Memory => insn.memory_size().size() as u8,
             Shape::Packed => insn.op_register(operands[0]).size() as u8,
         };
         const HALF: u8 = 32;
@@ -123,10 +174,18 @@ impl Emitter {
         Compared { shadows: halves.collect(), bytes: HALF, format }
     }
 
-    /// Before an instruction, where flags are dead or else are kept.
+    /// Before a comparison.
     pub(super) fn count_before(&mut self, at: At<'_>, compared: &Compared, number: u16) {
+        self.count_shadowed(at, compared, number, Until::Enough);
+    }
+
+    /// Before or after an instruction, where flags are dead or else are kept.
+    fn count_shadowed(&mut self, at: At<'_>, compared: &Compared, number: u16, until: Until) {
+        if compared.shadows.is_empty() {
+            return;
+        }
         if !self.mirror().liveness.flags_are_dead(at.index) {
-            return self.count_after(at, compared, number, false);
+            return self.count_keeping_flags(at, compared, number, until);
         }
         let mut fields = Vec::new();
         let skip = match compared.scalars() {
@@ -151,24 +210,24 @@ impl Emitter {
             }
         };
         let here = self.out.hot.here();
-        let enough = self.side_exit(SideExit::Counted(at.insn().pc()), false);
+        let ends = until == Until::Enough;
+        let enough = ends.then(|| self.side_exit(SideExit::Counted(at.insn().pc()), false));
         let counter = self.counter(number);
         encode::increment(&mut self.out.hot, counter);
-        let field = self.out.hot.jcc_open(EQUAL);
-        self.out.hot.patch(field, enough);
+        if let Some(enough) = enough {
+            let field = self.out.hot.jcc_open(EQUAL);
+            self.out.hot.patch(field, enough);
+        }
         fields.into_iter().for_each(|field| self.out.hot.patch(field, here));
         let here = self.out.hot.here();
         self.out.hot.patch(skip, here);
     }
 
-    /// Counts where flags are needed: with `exits`, they say whether what was compared is equal, and then the engine counts.
-    fn count_after(&mut self, at: At<'_>, compared: &Compared, number: u16, exits: bool) {
-        if compared.shadows.is_empty() {
-            return;
-        }
+    /// Counts where flags are needed.
+    fn count_keeping_flags(&mut self, at: At<'_>, compared: &Compared, number: u16, until: Until) {
         let scalars = compared.scalars();
         let union = if scalars.is_none() { Some(self.all_compared(compared)) } else { None };
-        let stub = exits.then(|| self.side_exit(SideExit::OutOfLine(at.insn().pc()), true));
+        let stub = (until == Until::Equal).then(|| self.side_exit(SideExit::OutOfLine(at.insn().pc()), true));
         self.out.hot.store(self.frame.slot(Slot::Scratch), RCX);
         let spilled = self.spilled(Some(RCX));
         self.note(at.index, spilled);
@@ -189,7 +248,7 @@ impl Emitter {
             encode::load_rcx(&mut self.out.hot, mem, compared.bytes.into());
             fields.push(self.jump_unless_rcx_is_zero());
         }
-        self.count_in_passing(at, number, fields, stub, !exits);
+        self.count_in_passing(at, number, fields, stub, until == Until::Enough);
     }
 
     /// Counts if mask register 1 has a bit among its lowest eight. After an instruction: flags are kept.

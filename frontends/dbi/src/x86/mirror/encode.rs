@@ -75,6 +75,12 @@ pub(super) fn gather(code: &mut Asm, reg: Gpr, mem: Mem, bytes: usize, first: bo
     memory(code, &[if first { 0x8b } else { 0x0b }], reg, mem, bytes, 0);
 }
 
+/// `cmp qword ptr [mem], value`. Writes the flags.
+pub(super) fn compare_number(code: &mut Asm, mem: Mem, value: i32) {
+    memory(code, &[0x81], 7, mem, 8, 4);
+    code.raw(&value.to_le_bytes());
+}
+
 /// `inc qword ptr [mem]`. Writes the flags.
 pub(super) fn increment(code: &mut Asm, mem: Mem) {
     memory(code, &[0xff], 0, mem, 8, 0);

@@ -11,7 +11,7 @@ mod result;
 use super::Watched;
 use super::descriptor::{RecordDescriptor, What};
 use super::encode::{self, EQUAL, NO_SIGN};
-use crate::context::{CallVector, Context, FunctionCall, reg};
+use crate::context::{CallVector, Context, FunctionCall, LAST_ATTRIBUTED, reg};
 use crate::mailbox::Mailbox;
 use crate::x86::asm::{Gpr, R11, RAX, RCX, RDI, RSI};
 use crate::x86::branch_table::table_jump;
@@ -85,7 +85,7 @@ impl Emitter {
 
     /// Enters the function at `start`.
     pub(in crate::x86) fn enter_function(&mut self, start: u64, counted: Counted) {
-        let Counted { function, number } = counted;
+        let Counted { function, number, rounds } = counted;
         if function.width > 16 {
             // It leaves upper halves in use, though it may have met none.
             self.mode = self.mode.narrow(false);
@@ -109,8 +109,8 @@ impl Emitter {
             general = RSI;
         }
         let returns = match function.format {
-            Format::F80 => self.long_returns(function),
-            _ => self.function_returns(function),
+            Format::F80 => self.long_returns(function, rounds),
+            _ => self.function_returns(function, rounds),
         };
         let call = self.frame.field(Context::OFFSET_CALL);
         let field = |offset: usize| call + offset as u64;
@@ -242,6 +242,29 @@ impl Emitter {
         cold.raw(&[0x48, 0x63, 0x00, 0x48, 0xf7, 0xd8]);
         encode::store(cold, x, RAX, 8);
         encode::store_zero(cold, shadow, 8);
+    }
+
+    /// Counts under `number` that the function, which is about to return, has made whole numbers of floats with shadows. The first of
+    /// its calls that do so are left to the engine, at `left`, which knows who has called it.
+    pub(super) fn count_call(&mut self, function: Function, number: u16, left: u64) {
+        const NOT_GREATER: u8 = 14;
+        let counter = self.counter(number);
+        let shadows = (0..function.given()).map(|i| self.shadow_of_call(i));
+        let words = shadows
+            .flat_map(|shadow| (0..i32::from(function.width)).step_by(8).map(move |at| shadow.plus(at)));
+        let words: Vec<Mem> = words.collect();
+        let cold = &mut self.out.cold;
+        for (i, &word) in words.iter().enumerate() {
+            encode::gather(cold, RAX, word, function.width.min(8).into(), i == 0);
+        }
+        encode::test_rax(cold);
+        let none = cold.jcc_open(EQUAL);
+        encode::increment(cold, counter);
+        encode::compare_number(cold, counter, LAST_ATTRIBUTED);
+        let attributed = cold.jcc_open(NOT_GREATER);
+        cold.patch(attributed, left);
+        let here = cold.here();
+        cold.patch(none, here);
     }
 
     /// Number under which the operation of the function at `start` is appended.

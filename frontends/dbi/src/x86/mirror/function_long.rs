@@ -38,13 +38,14 @@ impl Emitter {
         }
     }
 
-    /// Cold code for the return from `function`.
-    pub(super) fn long_returns(&mut self, function: Function) -> u64 {
+    /// Cold code for the return from `function`. Its calls that make whole numbers of floats with shadows are counted under `rounds`.
+    pub(super) fn long_returns(&mut self, function: Function, rounds: Option<u16>) -> u64 {
         let cold = &mut self.out.cold;
         let left = cold.here();
         cold.jmp(self.frame.function_returned);
         let begin = cold.here();
         self.exit_if_exception_waits(left);
+        rounds.into_iter().for_each(|number| self.count_call(function, number, left));
         self.forget_function();
         let results: Vec<(Op, Goes)> = function.results().collect();
         let pushed = results.iter().filter(|(_, goes)| *goes == Goes::Register).count() as u8;

@@ -396,6 +396,7 @@ impl Emitter {
         let sources = self.sources(at);
         self.check(at, &sources);
         self.guest(at);
+        self.count_rounding(at);
         self.clear_results(at);
         self.close_operand();
     }
@@ -411,6 +412,7 @@ impl Emitter {
             return self.out_of_line(at);
         }
         self.guest(at);
+        self.count_rounding(at);
         self.clear_results(at);
         self.close_operand();
     }

@@ -244,6 +244,7 @@ impl Emitter {
             self.check(at, cell.as_slice());
         }
         self.guest(at);
+        self.count_rounding(at);
         self.close_operand();
         let d = insn.op0_register().number() as u8;
         let bytes = access::result_bytes(insn, format, shape);

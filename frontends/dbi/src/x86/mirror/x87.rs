@@ -81,7 +81,12 @@ impl Emitter {
                 self.guest(at);
                 self.x87_written(0, None);
             }
-            X87::Unary(op) if op.is_arithmetic() => self.x87_operation(at, op, &[0], 0),
+            X87::Unary(op) if op.is_arithmetic() => {
+                if op.makes_whole() {
+                    self.count_x87_rounding(at);
+                }
+                self.x87_operation(at, op, &[0], 0);
+            }
             X87::Exchange => self.x87_exchange(at),
             X87::ConditionalMove(condition) => self.x87_conditional_move(at, condition),
             X87::Compare | X87::CompareZero => self.x87_compare(at, row == X87::CompareZero),
@@ -177,6 +182,9 @@ impl Emitter {
             self.check_x87(at, &[0]);
             let here = self.out.hot.here();
             self.out.hot.patch(converts, here);
+        }
+        if !is_seen {
+            self.count_x87_rounding(at);
         }
         self.guest(at);
         self.clear_results(at);

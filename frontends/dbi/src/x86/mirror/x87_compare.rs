@@ -37,9 +37,9 @@ impl Emitter {
         }
         // A float that is compared with itself is asked whether it is NaN.
         let itself = shadows.len() == 2 && shadows[0] == shadows[1];
-        let comparison = at.block.comparison(at.insn().pc()).filter(|_| !itself);
-        let number = comparison.and_then(|comparison| comparison.number);
-        match comparison.map(|comparison| number.filter(|_| !comparison.for_equality)) {
+        let decision = at.block.decision(at.insn().pc()).filter(|_| !itself);
+        let number = decision.and_then(|decision| decision.number);
+        match decision.map(|decision| number.filter(|_| !decision.for_equality)) {
             None => {}
             Some(None) if number.is_some_and(|number| self.x87_equality(at, &shadows, number)) => {}
             Some(Some(number)) => {

@@ -28,12 +28,13 @@ struct PendingShadow {
 }
 
 impl Emitter {
-    /// Cold code for the return from `function`.
-    pub(super) fn function_returns(&mut self, function: Function) -> u64 {
+    /// Cold code for the return from `function`. Its calls that make whole numbers of floats with shadows are counted under `rounds`.
+    pub(super) fn function_returns(&mut self, function: Function, rounds: Option<u16>) -> u64 {
         let cold = &mut self.out.cold;
         let left = cold.here();
         cold.jmp(self.frame.function_returned);
         let begin = cold.here();
+        rounds.into_iter().for_each(|number| self.count_call(function, number, left));
         self.forget_function();
         if function.shape == Shape::Frexp {
             self.keep_exponent();
