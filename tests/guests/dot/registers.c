@@ -2,7 +2,10 @@
 //@ double only: the moves are 64 bits wide
 #include "check.h"
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
+#include <sys/mman.h>
+#include <ucontext.h>
 
 static double pushed(double x)
 {
@@ -302,6 +305,66 @@ static double preserved(double x, double (*function)(double), long double (*long
     return result + computed;
 }
 
+/* A function saves registers that hold x and a constant, and puts them back last; flags and rcx, of which x is made as well, are as it
+ * has left them. By a return, and by a jump. */
+static double saved(double x, double other)
+{
+    double result, passed;
+    uint64_t count;
+    __asm__ volatile("subq $128, %%rsp\n\tmovq %3, %%rbx\n\tmovq %4, %%rcx\n\tmovl $7, %%r12d\n\tcall 1f\n\tjmp 2f\n"
+                     "1:\tpushq %%r12\n\tpushq %%rbx\n\tpushq %%r13\n\txorl %%ebx, %%ebx\n\tmovl $5, %%r12d\n\tcall 3f\n\t"
+                     "stc\n\tpopq %%r13\n\tpopq %%rbx\n\tpopq %%r12\n\tret\n"
+                     "3:\tpushq %%r12\n\tpushq %%r13\n\tstc\n\tpopq %%r13\n\tpopq %%r12\n\tjmp 4f\n"
+                     "4:\tadcq $1, %%r12\n\tret\n"
+                     "2:\tadcq $1, %%r12\n\taddq $128, %%rsp\n\tmovq %%rbx, %0\n\tmovq %%rcx, %1\n\tmovq %%r12, %2"
+                     : "=x"(result), "=x"(passed), "=r"(count)
+                     : "x"(x), "x"(other)
+                     : "rbx", "rcx", "r12", "r13", "memory", "cc");
+    return result + 3 * passed + (double)count;
+}
+
+static double all_saved(double x)
+{
+    double sum = 0;
+    for (int i = 0; i < 4; i++) sum += saved(i % 2 ? x : 0.5, i > 1 ? x : 0.25);
+    return sum;
+}
+
+static uint64_t *guarded;
+static uint64_t counter_of_handler;
+
+static void unlock(int signal, siginfo_t *info, void *context)
+{
+    (void)signal, (void)info;
+    counter_of_handler = (uint64_t)((ucontext_t *)context)->uc_mcontext.gregs[REG_RCX];
+    mprotect(guarded, 4096, PROT_READ | PROT_WRITE);
+}
+
+/* Registers are popped from a page that may not be read yet, and rcx is seen by the handler. */
+static double popped_over_a_fault(double x)
+{
+    static char stack[1 << 16];
+    stack_t alternate = {.ss_sp = stack, .ss_size = sizeof stack};
+    struct sigaction action = {.sa_sigaction = unlock, .sa_flags = SA_SIGINFO | SA_ONSTACK}, before;
+    sigaltstack(&alternate, NULL);
+    sigaction(SIGSEGV, &action, &before);
+    guarded = (uint64_t *)mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    memcpy(guarded + 1, &x, 8);
+    guarded[0] = 5;
+    double result;
+    uint64_t count;
+    __asm__ volatile("leaq 1f(%%rip), %%rax\n\tmovq %%rax, 16(%2)" : "=m"(*guarded) : "m"(*guarded), "r"(guarded) : "rax", "memory");
+    mprotect(guarded, 4096, PROT_NONE);
+    __asm__ volatile("movq %%rsp, %%r14\n\tmovq %2, %%rsp\n\tmovl $77, %%ecx\n\tstc\n\tpopq %%r13\n\tpopq %%rbx\n\tret\n"
+                     "1:\tadcq %%rcx, %%r13\n\tmovq %%r14, %%rsp\n\tmovq %%rbx, %0\n\tmovq %%r13, %1"
+                     : "=x"(result), "=r"(count)
+                     : "r"(guarded)
+                     : "rbx", "rcx", "r13", "r14", "memory", "cc");
+    sigaction(SIGSEGV, &before, NULL);
+    munmap(guarded, 4096);
+    return result + (double)count + (double)counter_of_handler;
+}
+
 static void checks(void)
 {
     const wide ln2 = 0.693147180559945309417232121458176568L;
@@ -325,6 +388,8 @@ static void checks(void)
     AT("atomic-add-by-threads", added_by_threads(x), 7000, 0.75, -2.5);
     AT("x87-stack", x87_stack(x), 2 * w - 1, 0.75, -2.5);
     AT("x87-identity", x87_identity(x), 1, 0.75, -2.5);
+    AT("saved-registers", all_saved(x), 8, 0.75, -2.5);
+    AT("popped-over-a-fault", popped_over_a_fault(x), 1, 0.75, -2.5);
     AT("preserved-by-functions", preserved(x, sin, sinl), 1 + 2 * W(cos)(w), 0.75, -2.5);
     AT("preserved-by-exp", preserved(x, exp, expl), 1 + 2 * W(exp)(w), 0.75, -2.5);
     AT("fsin", x87_sine(x), W(cos)(w), 0.75, -2.5);

@@ -43,7 +43,12 @@ impl Emitter {
             self.put_back_all();
         }
         match insn.flow {
-            Flow::Straight => self.straight(at),
+            Flow::Straight => {
+                self.straight(at);
+                if self.rcx_spilled && !self.leaves_rcx(at) {
+                    self.put_back_rcx();
+                }
+            }
             Flow::Engine if matches!(rows::row(&insn.decoded), Row::State(..)) => self.out_of_line(at),
             Flow::Engine => {
                 self.clear_cells(mask_of(rows::results(&insn.decoded)));

@@ -11,9 +11,10 @@ use crate::x86::emit::Emitter;
 use crate::x86::mode::Mode;
 use crate::x86::rows;
 use crate::x86::rules::Constants;
-use crate::x86::table::Row;
+use crate::x86::superblock::{Flow, Insn};
+use crate::x86::table::{General, Row};
 use crate::x86::vector::{Length, Mem, Place, Vector, forms};
-use iced_x86::{Instruction, OpAccess, Register};
+use iced_x86::{FlowControl, Instruction, OpAccess, Register};
 use shadowgrind_core::format::Format;
 
 /// Something that may carry a shadow.
@@ -117,6 +118,9 @@ impl Emitter {
             }
             return;
         }
+        if self.rcx_spilled || self.leaves_rcx(at) {
+            return self.check_epilogue(at, sources, exit);
+        }
         let stub = self.side_exit(exit, true);
         self.out.hot.store(self.frame.slot(Slot::Scratch), RCX);
         if let Some(register) = self.union(sources) {
@@ -133,6 +137,31 @@ impl Emitter {
             self.exit_unless_zero(at, stub);
         }
         self.out.hot.load(RCX, self.frame.slot(Slot::Scratch));
+        self.note_spilled(at.index);
+    }
+
+    /// Tells whether the instruction, and what follows it, has no use for rcx until that is spilled anyway: registers are popped at a
+    /// function's end, and then it returns. Flags are live there, as far as anybody can know.
+    pub(super) fn leaves_rcx(&mut self, at: At<'_>) -> bool {
+        let rest = &at.block.insns[at.index..];
+        let returns = |insn: &Insn| {
+            let spills = matches!(insn.flow, Flow::Ends | Flow::ExpectedReturn(_));
+            spills && insn.decoded.flow_control() == FlowControl::Return
+        };
+        let next = rest.get(1).filter(|_| pops_other_register(&rest[0].decoded));
+        // What closes a record uses the slot.
+        let may_close = self.mirror().settings.appends;
+        !may_close && next.is_some_and(|next| pops_other_register(&next.decoded) || returns(next))
+    }
+
+    /// Takes a side exit if a source of up to eight bytes carries a shadow; leaves rcx in its slot.
+    fn check_epilogue(&mut self, at: At<'_>, sources: &[Source], exit: SideExit) {
+        self.spill_rcx();
+        let stub = self.side_exit(exit, false);
+        for (mem, bytes) in self.scalars(sources) {
+            encode::load_rcx(&mut self.out.hot, mem, bytes);
+            self.exit_unless_zero(at, stub);
+        }
         self.note_spilled(at.index);
     }
 
@@ -324,6 +353,8 @@ impl Emitter {
         }
         if scratch {
             self.out.cold.load(RCX, self.frame.slot(Slot::Scratch));
+        } else if self.rcx_spilled {
+            self.out.cold.load(RCX, self.frame.slot(Slot::Rcx));
         }
         if let Some(gpr) = self.mirror().address {
             self.out.cold.load(gpr, self.frame.slot(Slot::Address));
@@ -347,6 +378,14 @@ impl Emitter {
         }
         start
     }
+}
+
+/// Tells whether the instruction pops a general register other than rcx and rsp, and does nothing else.
+fn pops_other_register(insn: &Instruction) -> bool {
+    let register = insn.op0_register();
+    rows::row(insn) == Row::General(General::Pop)
+        && register.is_gpr64()
+        && !matches!(register, Register::RCX | Register::RSP)
 }
 
 /// Tells whether an instruction does nothing with the memory that it names but compute its address, or ask for it early.

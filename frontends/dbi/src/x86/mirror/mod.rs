@@ -372,8 +372,9 @@ impl Emitter {
 
     /// Registers that are spilled while the instruction is annotated, and `scratch` with them.
     fn spilled(&mut self, scratch: Option<Gpr>) -> Spilled {
+        let rcx = self.rcx_spilled;
         let &mut Mirror { address, locked, .. } = self.mirror();
-        Spilled { scratch, address, locked, ..Spilled::default() }
+        Spilled { rcx, scratch, address, locked, ..Spilled::default() }
     }
 
     /// Leaves the instruction to the engine, always.
