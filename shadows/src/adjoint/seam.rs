@@ -14,6 +14,7 @@ impl Shadow for Adjoint {
     const NUMBER: u64 = 4;
     const SUBJECT: Subject = Subject::Derivatives;
     const POLICY: Policy = Policy {
+        decisions: true,
         magic_rounds: true,
         sent: Sent::Lost,
         derivatives: Some(Derivatives::Recorded),
