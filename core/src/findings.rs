@@ -90,6 +90,11 @@ pub struct Report {
 }
 
 impl Report {
+    /// Tells whether a derivative of any output is not 0: of one that has it beside it, or as an answer of the record.
+    pub fn depends_on_inputs(&self) -> bool {
+        self.outputs.depend_on_inputs() || self.answers.iter().any(Answers::depend_on_inputs)
+    }
+
     /// An empty report of `shadow`, which is about `subject`, on a program about to start.
     pub fn new(shadow: &'static str, subject: Subject, argv: Vec<String>, pid: u32) -> Self {
         Report {

@@ -121,7 +121,7 @@ pub(crate) fn ending(document: &Document<'_>) -> String {
 
 /// Text in place of an empty list of inputs: advice, unless derivatives came without one.
 pub(crate) fn no_inputs(report: &Report) -> &'static str {
-    if report.outputs.depend_on_inputs() { SET_BY_PROGRAM } else { NOTHING_SEEDED }
+    if report.depends_on_inputs() { SET_BY_PROGRAM } else { NOTHING_SEEDED }
 }
 
 const SET_BY_PROGRAM: &str = "No input was named: the program has set derivatives itself.";

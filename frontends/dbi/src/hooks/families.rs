@@ -6,12 +6,11 @@ use super::gfortran::{self, Item, Statements};
 use super::library::Library;
 use super::notations::{self, Chosen, Trait};
 use super::numpy::{self, Layout};
-use super::printf::{self, Printf};
+use super::printf::{self, Formatted, Printf};
 use super::runtimes::{self, Runtime};
 use crate::hooks::machine::{Machine, Unmapped};
 use shadowgrind_core::findings::OutputKind;
 use shadowgrind_core::format::Format;
-use shadowgrind_core::text::Notation;
 use shadowgrind_symbols::Symbol;
 
 /// Manner in which a function takes the floats it formats.
@@ -72,16 +71,6 @@ impl Family {
     pub(crate) fn package(self) -> Option<&'static str> {
         matches!(self, Family::Numpy(_)).then_some("/numpy/")
     }
-}
-
-/// A float that is formatted.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Formatted {
-    pub(crate) float: Float,
-    /// The notation, where that is known.
-    pub(crate) notation: Option<Notation>,
-    /// The text before it, where that is known.
-    pub(crate) label: Option<String>,
 }
 
 /// The function that `symbol` is.

@@ -30,7 +30,7 @@ mod unwatched;
 mod writers;
 
 pub(crate) use call::{Argument, Given};
-pub(crate) use families::{Family, Formatted, floats};
+pub(crate) use families::{Family, floats};
 pub(crate) use gfortran::Statements;
 pub(crate) use hotspot::{Characters, Entry, Exports, Hotspot, Memory, PARSER as JAVA_PARSER, Role};
 pub(crate) use integers::{IntegerParser, IntegerRead, integer_at};
@@ -40,6 +40,7 @@ pub(crate) use library::Library;
 pub(crate) use numpy::{format_of_scalar, type_name};
 pub(crate) use parsers::{Parse, Parser};
 pub(crate) use placement::{IntegerPlace, NoSpot, Spot, parameter, register, spots, word};
+pub(crate) use printf::Formatted;
 pub(crate) use unwatched::unwatched;
 pub(crate) use writers::writes;
 

@@ -5,7 +5,6 @@
 mod format;
 
 use super::abi::{self, Float, Varargs};
-use super::families::Formatted;
 use super::sqlite::{SqlValue, SqlValues};
 use crate::hooks::machine::{Machine, Unmapped};
 use format::{Conversion, Directive, Field, Kind};
@@ -89,6 +88,16 @@ const ELLIPSIS: &str = "…";
 
 /// No call has more positional arguments (glibc's `NL_ARGMAX`).
 const POSITIONS: usize = 4096;
+
+/// A float that is formatted.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Formatted {
+    pub(crate) float: Float,
+    /// The notation, where that is known.
+    pub(crate) notation: Option<Notation>,
+    /// The text before it, where that is known.
+    pub(crate) label: Option<String>,
+}
 
 /// The floats that the call formats, in the order they are written.
 pub(super) fn floats(m: &dyn Machine, call: Printf) -> Result<Vec<Formatted>, Unmapped> {

@@ -8,7 +8,7 @@ use super::seeds::{Job, Purpose};
 use super::state::{Session, State};
 use super::tree;
 use hashbrown::HashSet;
-use shadowgrind_core::findings::{Answers, Input, Label, Listed, OutputKind, Warning};
+use shadowgrind_core::findings::{Input, Label, Listed, OutputKind, Warning};
 use shadowgrind_reports::document::Symbols;
 use std::collections::BTreeSet;
 
@@ -224,11 +224,9 @@ impl State {
     pub(super) fn warn_of_independence(&mut self) {
         let report = &self.report;
         let is_seeded = report.inputs.iter().any(|input| input.count > 0);
-        let answers = report.answers.iter().any(Answers::depend_on_inputs);
-        let depends = report.outputs.depend_on_inputs() || answers;
         let is_overwritten = report.warnings.iter().any(|warning| warning.code == OVERWRITTEN);
         let is_explained = is_overwritten || !report.coverage.gaps.is_empty() || report.partial;
-        if !is_seeded || report.outputs.is_empty() || depends || is_explained {
+        if !is_seeded || report.outputs.is_empty() || report.depends_on_inputs() || is_explained {
             return;
         }
         let places = if report.coverage.roundings.is_empty() { "" } else { ": see the report's roundings" };

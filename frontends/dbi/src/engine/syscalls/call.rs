@@ -1,6 +1,5 @@
 //! A system call, its answer, and the ways to give one: by the kernel, an error, a signal in its place.
 
-use super::memory;
 use crate::engine::signals::Pending;
 use crate::engine::signals::frame::Trap;
 use crate::engine::switch::{self, NOT_MADE};
@@ -51,6 +50,17 @@ pub(super) fn was_kicked(thread: &Thread, result: u64) -> bool {
     sys::error_of(result) == Some(libc::EINTR) && !thread.mailbox.has_signal()
 }
 
+/// Makes pages that we write-protected writable again after a call failed on one; false if there were none.
+pub(super) fn release_watched(thread: &mut Thread) -> bool {
+    let process = thread.process;
+    let released = process.changes.release_all(&process.space.lock());
+    if released {
+        process.threads.await_change(&thread.handle, &process.changes);
+        thread.mailbox.request();
+    }
+    released
+}
+
 /// Hands a call to the kernel as it is.
 pub(crate) fn pass(thread: &mut Thread, call: &Call) -> Answer {
     let [a, b, c, d, e, f] = call.args;
@@ -62,7 +72,7 @@ pub(crate) fn pass(thread: &mut Thread, call: &Call) -> Answer {
     if result == NOT_MADE || was_kicked(thread, result) {
         return Answer::NotMade;
     }
-    if sys::error_of(result) == Some(libc::EFAULT) && memory::release_watched(thread) {
+    if sys::error_of(result) == Some(libc::EFAULT) && release_watched(thread) {
         return pass(thread, call);
     }
     Answer::Value(result)

@@ -317,17 +317,6 @@ pub(super) fn remap_file_pages(thread: &mut Thread, call: &Call) -> Answer {
     answer
 }
 
-/// Makes pages that we write-protected writable again after a call failed on one; false if there were none.
-pub(super) fn release_watched(thread: &mut Thread) -> bool {
-    let process = thread.process;
-    let released = process.changes.release_all(&process.space.lock());
-    if released {
-        process.threads.await_change(&thread.handle, &process.changes);
-        thread.mailbox.request();
-    }
-    released
-}
-
 fn code_may_change(thread: &Thread, space: &Space, start: u64, end: u64) -> bool {
     space.overlapping(start, end).any(|(_, _, region)| region.executable())
         || thread.process.changes.concerns(start, end)

@@ -22,7 +22,7 @@ use super::sys::{self, SYSCALL_BYTES};
 use super::thread::{Next, Thread};
 use crate::context::reg;
 use crate::engine::handed::Begun;
-use call::{Answer, Call, fail, pass, was_kicked};
+use call::{Answer, Call, fail, pass, release_watched, was_kicked};
 use table::Class;
 
 /// Carries out the system call that translated code left for.
@@ -76,7 +76,7 @@ pub(crate) fn made(thread: &mut Thread) {
     thread.context.regs[reg::RCX] = next;
     let result = thread.context.regs[reg::RAX];
     let faulted = sys::error_of(result) == Some(libc::EFAULT);
-    if was_kicked(thread, result) || faulted && memory::release_watched(thread) {
+    if was_kicked(thread, result) || faulted && release_watched(thread) {
         thread.context.regs[reg::RAX] = thread.context.syscall_number;
         thread.pc = next - SYSCALL_BYTES;
     }
@@ -91,7 +91,7 @@ fn answer(thread: &mut Thread, call: &Call) -> Answer {
     }
     // The kernel would write up to a page that we protect, and call that a success.
     if thread.process.watches_writers() && thread.process.changes.protects(&writes::may_write(call)) {
-        memory::release_watched(thread);
+        release_watched(thread);
     }
     match table::row_of(call.number).map(|row| row.class) {
         Some(Class::By(handler) | Class::OfDescriptor(handler)) => handler(thread, call),

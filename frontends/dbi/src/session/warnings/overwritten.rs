@@ -43,7 +43,7 @@ impl State {
         observer: &mut dyn Observer,
         m: &mut dyn Machine,
     ) {
-        if self.report.outputs.depend_on_inputs() {
+        if self.report.depends_on_inputs() {
             return;
         }
         let mut overwritten = self.bare_inputs(observer, m);
