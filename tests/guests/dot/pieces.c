@@ -1,6 +1,7 @@
 /* Parts of floats overwritten by constants: by stores, masks and moves to parts of registers. What leaves the digits alone scales,
- * what leaves sign and exponent alone rounds, and anything else has no derivative. */
+ * what leaves sign and exponent alone rounds, unless no digit is left, and anything else has no derivative. */
 #include "check.h"
+#include <emmintrin.h>
 
 typedef union {
     double d;
@@ -62,6 +63,41 @@ FLOAT(float_byte, p.b[0] = 1)
 FLOAT(float_exponent_byte, p.b[3] = 0x40)
 FLOAT(float_high_set, p.h[1] = 0x4040)
 
+DOUBLE(power, p.u &= 0x7ff0000000000000)
+FLOAT(float_power, p.u &= 0x7f800000)
+
+static __attribute__((noinline)) double over_power(double x)
+{
+    parts p = {x};
+    p.u &= 0xfff0000000000000;
+    return x / p.d;
+}
+
+static __attribute__((noinline)) double float_over_power(double x)
+{
+    narrow p = {(float)x};
+    p.u &= 0xff800000;
+    return (double)((float)x / p.f);
+}
+
+static __m128i word(uint64_t bits) { return _mm_cvtsi64_si128((long long)bits); }
+static __m128i bits_of(double x) { return _mm_castpd_si128(_mm_set_sd(x)); }
+static double double_of(__m128i bits) { return _mm_cvtsd_f64(_mm_castsi128_pd(bits)); }
+
+/* As logarithms have it: the exponent, rounded at a fraction, is taken off by a sum of narrow lanes. */
+static __attribute__((noinline)) double reduced(double x)
+{
+    __m128i sum = _mm_add_epi32(bits_of(x), word(0xc010100000000000));
+    __m128d exponent = _mm_and_pd(_mm_castsi128_pd(sum), _mm_castsi128_pd(word(0xfff0000000000000)));
+    return double_of(_mm_sub_epi32(bits_of(x), _mm_castpd_si128(exponent))) * 2;
+}
+
+/* Digits and exponent of a double, by a sum of narrow lanes. */
+static __attribute__((noinline)) double by_narrow_lanes(double x)
+{
+    return double_of(_mm_add_epi32(bits_of(x), word(0x0010100000000000))) * 2;
+}
+
 static __attribute__((noinline)) double copied_part(double x)
 {
     static const uint32_t zero;
@@ -109,6 +145,12 @@ static void checks(void)
         AT("float-byte~1e8^", float_byte(1.1 * x), 2.2L, 1.7);
         AT("float-exponent-byte~1e8^", float_exponent_byte(1.1 * x), 2.2L, 2.7);
         AT("float-high-set^", float_high_set(1.1 * x), 0, 1.7);
+        AT("power", power(x), 0, 1.7, -3.3);
+        AT("float-power", float_power(x), 0, 1.7);
+        AT("over-power", over_power(1.1 * x), 1.1L / (fabsl(w) < 2 ? 1 : -2), 1.7, -3.3);
+        AT("float-over-power~1e8^", float_over_power(1.1 * x), 1.1L, 1.7);
+        AT("reduced", reduced(1.1 * x), 2.2L / exp2l(floorl(log2l(fabsl(1.1L * w)))), 1.7, 0.3, 248.1);
+        AT("by-narrow-lanes", by_narrow_lanes(1.1 * x), 4.4L, 1.7, 3.3);
         AT("copied-part^", copied_part(1.1 * x), 1.1L, 1.7, -3.3);
         AT("split", split(1.1 * x), 2 * 1.21L * w, 1.7, -3.3);
         AT("one-of-two~1e8^", one_of_two(x), 3, 1.7);

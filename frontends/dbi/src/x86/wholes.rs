@@ -91,6 +91,9 @@ pub(crate) fn find(insns: &[Insn]) -> Vec<(u64, Whole)> {
         if flips(insn) {
             return used_alone(insns, n).map(Whole::Result);
         }
+        if sums_narrow_lanes(insn) {
+            return used_as(insns, n).filter(|&format| format == Format::F64).map(Whole::Result);
+        }
         if cuts_by_moving(insn) {
             let half = insn.op1_register().size();
             return used_as(insns, n).filter(|format| format.bytes() == 2 * half).map(Whole::Result);
@@ -185,6 +188,12 @@ fn flips(insn: &Instruction) -> bool {
     let is_wide = insn.op0_kind() == OpKind::Register && insn.op0_register().size() >= 4;
     let is_same = insn.op1_kind() == OpKind::Register && insn.op1_register() == insn.op0_register();
     rows::row(insn) == Row::General(General::Bits(Integral::Xor)) && is_wide && !is_same
+}
+
+/// Tells whether the instruction adds or subtracts lanes as wide as narrow floats. It is used on doubles, too, where nothing carries
+/// from one half to the other.
+fn sums_narrow_lanes(insn: &Instruction) -> bool {
+    matches!(rows::row(insn), Row::Trick(Integral::Add | Integral::Subtract, Format::F32))
 }
 
 /// Tells whether the instruction of general registers cuts bits out.
@@ -518,6 +527,11 @@ mod tests {
         let flip = b"\x48\x31\xc8";
         assert_eq!(found(&[flip, moved, ADD]), [Whole::Result(Format::F64)]);
         assert_eq!(found(&[flip, b"\x48\x83\xc8\x01", moved, ADD]).len(), 1);
+        // paddd xmm0, xmm1; psubd xmm0, xmm1
+        for sum in [b"\x66\x0f\xfe\xc1", b"\x66\x0f\xfa\xc1"] {
+            assert_eq!(found(&[sum, ADD]), [Whole::Result(Format::F64)]);
+            assert_eq!(found(&[sum, MUL_SINGLE]), []);
+        }
         // test rax, rax; add rax, rax; mov [rax], rax
         assert_eq!(found(&[mask, b"\x48\x85\xc0\x48\x01\xc0\x48\x89\0"]), []);
     }

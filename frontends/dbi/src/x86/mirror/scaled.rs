@@ -14,6 +14,7 @@ use crate::x86::rows;
 use crate::x86::rules::Constants;
 use crate::x86::table::{Integral, Lanes, Row};
 use crate::x86::vector::{Form, Length, Mem, Place, Vector, forms};
+use crate::x86::wholes::Whole;
 use iced_x86::{EncodingKind, Instruction, OpKind};
 use shadowgrind_core::format::Format;
 
@@ -116,6 +117,10 @@ impl Emitter {
             return false;
         }
         let (Some(number), Some(parts)) = (number, parts(insn)) else { return false };
+        let are_doubles = at.block.whole(insn.ip()) == Some(Whole::Result(Format::F64));
+        if are_doubles && !parts.untyped {
+            return false;
+        }
         let b = parts.b.filter(|b| matches!(b, Place::Reg(_)));
         let all_held =
             parts.d < held && parts.a < held && b.is_none_or(|b| matches!(b, Place::Reg(b) if b < held));
