@@ -200,7 +200,8 @@ pub fn rounds(format: Format, magic: f64, sum: f64) -> bool {
 pub const FRACTION_BITS: u32 = 8;
 
 /// Tells whether a number of this format, of which these are the bits, may be meant to round to fractions: ±1.5·2ⁿ with a last place
-/// between 2⁻⁸ and 1. It may be any other number as well, unless it is taken off again.
+/// between 2⁻⁸ and 1, perhaps with the bias of exponents added, so that the last digits of a sum are an exponent. It may be any other
+/// number as well, unless it is taken off again.
 #[inline(always)]
 pub fn may_round_to_fractions(format: Format, bits: u128) -> bool {
     let (least, span) = match format {
@@ -208,10 +209,11 @@ pub fn may_round_to_fractions(format: Format, bits: u128) -> bool {
         Format::F16 | Format::F80 => return false,
     };
     let fraction = format.precision() - 1;
-    let is_half = bits & ((1 << fraction) - 1) == 1 << (fraction - 1);
+    let (half, digits) = (1 << (fraction - 1), bits & ((1 << fraction) - 1));
     let bias = (1 << (format.width() - format.precision() - 1)) - 1;
     let field = (bits >> fraction) as u32 & (2 * bias + 1);
-    is_half && field.wrapping_sub(bias + least) <= span
+    let above = field.wrapping_sub(bias + least);
+    above <= span && (digits == half || digits == half | u128::from(bias) << (span - above))
 }
 
 /// Tells whether adding `magic`, which is taken off again, to something small has rounded it to a multiple of the last place of
@@ -408,7 +410,13 @@ mod tests {
             assert!(!rounds(magic, magic) && !rounds(magic, magic / 16.0) && !rounds(magic * 4.0 / 3.0, 0.3));
         }
         assert!(!rounds(1.5 * 43_f64.exp2(), 0.3) && !rounds(1.5 * 53_f64.exp2(), 0.3));
+        for (power, bias) in [(45, 1023.0), (52, 1023.0), (45, -1023.0)] {
+            let magic = 1.5 * f64::from(power).exp2() + bias;
+            assert_eq!(rounds(magic, 0.3), bias > 0.0, "{power} {bias}");
+        }
+        assert!(!rounds(1.5 * 45_f64.exp2() + 1022.0, 0.3));
         let single = |x: f32| u128::from(x.to_bits());
+        assert!(rounds_to_fractions(Format::F32, single(196735.0), single(196735.3)));
         assert!(rounds_to_fractions(Format::F32, single(786432.0), single(786432.3)));
         assert!(!rounds_to_fractions(Format::F32, single(24576.0), single(24576.3)));
     }

@@ -9,6 +9,7 @@ use shadowgrind_core::format::Format;
 use shadowgrind_core::functions::circular;
 use shadowgrind_core::numbers::SINGLE_MORE;
 use shadowgrind_core::ops::ERROR_BOUND;
+use shadowgrind_core::tricks;
 use shadowgrind_core::words::WIDENED;
 use std::f64::consts::{FRAC_2_SQRT_PI, LN_2, LN_10, LOG2_E, LOG10_E};
 
@@ -246,11 +247,13 @@ fn lane(constant: Constant, format: Format) -> u64 {
     }
 }
 
-/// The bits that numbers which round to fractions have alike: they have nine exponents, of which the last five bits differ.
+/// The bits that numbers which round to fractions have alike: they have nine exponents, of which the last five bits differ, and perhaps
+/// the bias of exponents among their last digits.
 fn fractional_bits(format: Format) -> u64 {
     let fraction = format.precision() - 1;
     let differ = 31 << fraction;
-    ((1 << (format.width() - 1)) - 1) & !differ
+    let biases = (1 << (format.width() - format.precision() - 1 + tricks::FRACTION_BITS)) - 1;
+    ((1 << (format.width() - 1)) - 1) & !differ & !biases
 }
 
 /// The contents of the pool, to be placed at a multiple of 64.
