@@ -292,6 +292,11 @@ impl Lines {
             let is_right = sample.error.as_ref().is_none_or(|error| error.judgement == Judgement::Right);
             *line = Line::judged(printed, sample.exact.as_deref().filter(|_| !is_right));
         }
+        let is_unsettled = sample.error.as_ref().is_some_and(|error| error.judgement == Judgement::Unsettled);
+        if let Some(digits) = self.digits.lines.last_mut().filter(|_| is_unsettled) {
+            // Digits that seem right are not known to be.
+            *digits = "?".into();
+        }
     }
 
     fn add(&mut self, tag: &str, value: Option<Value>, dot: Option<Value>, error: Option<(f64, f64)>) {
