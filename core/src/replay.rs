@@ -21,7 +21,7 @@ pub struct Outcome {
     pub lost: bool,
     /// Digits of such a float may be used as an integer: they went so, be it that this counts or not, or were cut out on their own.
     pub taken: bool,
-    /// Digits of a float were overwritten, and it keeps its shadow.
+    /// Digits of a float were overwritten, and it keeps its shadow unless none is left.
     pub rounded: bool,
     /// Digits of such a float were joined with those of another one, for every shadow alike.
     pub mixed: bool,

@@ -205,10 +205,10 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         let is_selected = by == Bitwise::And && other == ones;
         let is_lost = is_rest && !is_selected && after >> (8 * end) != 0;
         let scaled = self.scaled(by, [x[one]; 2], [other; 2], r, format);
+        let changes_digits = scaled.is_none() && tricks::differ_in_digits(format, float, after);
         // The power of two alone is no rounding: what is divided by it, or has it taken off, is for its digits.
-        let drops_all = by == Bitwise::And && other & significand == 0;
-        let rounds = scaled.is_none() && !drops_all && tricks::differ_in_digits(format, float, after);
-        self.outcome.rounded |= rounds;
+        let rounds = changes_digits && !(by == Bitwise::And && other & significand == 0);
+        self.outcome.rounded |= changes_digits;
         let made = if rounds { self.get(format, x[one]) } else { scaled };
         if !is_rest && made.is_some() {
             self.cells.set(to, format, after, made);
