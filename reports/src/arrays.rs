@@ -134,9 +134,9 @@ fn said_of(output: &Output<'_>, fields: usize) -> Vec<f64> {
     match output.said {
         OutputShadow::Nothing => vec![f64::NAN; fields],
         OutputShadow::Dot(derivative) => vec![derivative.to_f64()],
-        OutputShadow::Error { real, error_bits, correct_digits, .. } => {
+        OutputShadow::Error { real, error_bits, .. } => {
             let real = real.and_then(|real| real.parse().ok()).unwrap_or(f64::NAN);
-            vec![real, error_bits, correct_digits.into()]
+            vec![real, error_bits, output.said.right_digits().map_or(f64::NAN, f64::from)]
         }
     }
 }

@@ -227,12 +227,7 @@ impl Folding<'_> {
 
     /// Counts an output of `series` among those that the cause of this number reached.
     fn count(&mut self, set: usize, series: usize, output: &Output<'_>) {
-        let digits = match output.said {
-            OutputShadow::Error { correct_digits, .. } if !correct_digits.is_nan() => {
-                Some(f64::from(correct_digits))
-            }
-            _ => None,
-        };
+        let digits = output.said.right_digits().map(f64::from);
         let reached = &mut self.folded.reached[set];
         let slot = *self.slot_of.entry((set, series)).or_insert(reached.len());
         match reached.get_mut(slot) {

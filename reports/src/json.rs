@@ -222,10 +222,10 @@ fn record<'a, P>(
     match output.said {
         OutputShadow::Nothing => bare,
         OutputShadow::Dot(value) => wire::Output { dot: Some(value.into()), ..bare },
-        OutputShadow::Error { real, error_bits, correct_digits, judgement, .. } => wire::Output {
+        OutputShadow::Error { real, error_bits, judgement, .. } => wire::Output {
             real: real.map(Cow::from),
             error_bits: Some(Number(error_bits)),
-            correct_digits: Some((!correct_digits.is_nan()).then(|| Number(rounded(correct_digits)))),
+            correct_digits: Some(output.said.right_digits().map(|digits| Number(rounded(digits)))),
             judgement: Some(judgement),
             ..bare
         },

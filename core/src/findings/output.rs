@@ -112,6 +112,18 @@ pub enum OutputShadow<T> {
     },
 }
 
+impl<T> OutputShadow<T> {
+    /// Number of decimal digits that are right, of a float that has any and of which it is settled.
+    pub fn right_digits(&self) -> Option<f32> {
+        match *self {
+            OutputShadow::Error { correct_digits, judgement, .. } => {
+                (judgement != Judgement::Unsettled && !correct_digits.is_nan()).then_some(correct_digits)
+            }
+            OutputShadow::Nothing | OutputShadow::Dot(_) => None,
+        }
+    }
+}
+
 impl OutputShadow<String> {
     /// Borrows the texts of a statement.
     pub fn as_deref(&self) -> OutputShadow<&str> {

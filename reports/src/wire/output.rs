@@ -28,7 +28,7 @@ pub struct Output<'a, P = Place> {
     /// The error, in bits of its format.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error_bits: Option<Number>,
-    /// Number of correct decimal digits; `null` for what has no digits: NaN and infinities.
+    /// Number of correct decimal digits; `null` for what has no digits, NaN and infinities, and where it is unsettled.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub correct_digits: Option<Option<Number>>,
     /// The verdict on the output.
