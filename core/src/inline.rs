@@ -54,6 +54,12 @@ pub trait Inline: Rule<Value = f64> + Shadow<Words = InPlace> {
         Self::eval(format, op, given)
     }
 
+    /// Tells whether [`eval`](Inline::eval) raises no exception but *inexact* where operands, result and shadows are numbers of moderate
+    /// size, and shadows of operands much smaller than those.
+    fn raises_only_inexact(_op: Op) -> bool {
+        false
+    }
+
     /// A number that is not +0 where an operation is worth being seen by [`Rule::op`], asked before it: its result is not read. NaN
     /// for operations that are never asked about. For shadows whose policy has a [`Watch`](crate::shadow::Watch).
     fn suspicion<K: Arith>(k: &K, _op: Op, _given: Given<'_, K::V>) -> K::V {

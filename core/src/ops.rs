@@ -182,7 +182,7 @@ macro_rules! define_ops {
             }
 
             /// The operands.
-            #[inline]
+            #[inline(always)]
             pub const fn operands(self) -> &'static [Operand] {
                 match self {
                     $(Op::$aop => &[$(Operand { name: stringify!($ax), integer: false },)+],)+
@@ -312,7 +312,7 @@ impl Op {
     }
 
     /// Number of operands the op has.
-    #[inline]
+    #[inline(always)]
     pub const fn arity(self) -> usize {
         self.operands().len()
     }

@@ -219,7 +219,7 @@ impl Rule for ErrorShadow {
                 known.unwrap_or_else(|| self.by_reals(lane))
             }
             () if is_straight(lane.op) => Self::straight(lane),
-            () if functions::KNOWN.contains(&lane.op) => {
+            () if functions::is_known(lane.op) => {
                 let known = Some(Self::straight(lane)).filter(|error| !error.is_nan());
                 known.unwrap_or_else(|| self.by_reals(lane))
             }

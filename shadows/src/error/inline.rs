@@ -32,14 +32,17 @@ impl Inline for ErrorShadow {
     #[inline(always)]
     fn eval(format: Format, op: Op, given: Given<'_, f64>) -> f64 {
         let k = Host::new(format);
-        match Self::arithmetic(&k, op, given) {
-            Some(error) => error,
-            None if functions::KNOWN.contains(&op) => {
-                let error = functions::error(op, given.x, given.shadows, given.r);
-                error.map_or(f64::NAN, |error| traced(format, k.round(error), given.shadows))
-            }
-            None => k.round(Self::with_functions(&Host::new(Format::F64), op, given)),
+        if functions::is_known(op) {
+            let error = functions::error(op, given.x, given.shadows, given.r);
+            return error.map_or(f64::NAN, |error| traced(format, k.round(error), given.shadows));
         }
+        Self::arithmetic(&k, op, given)
+            .unwrap_or_else(|| k.round(Self::with_functions(&Host::new(Format::F64), op, given)))
+    }
+
+    #[inline(always)]
+    fn raises_only_inexact(op: Op) -> bool {
+        functions::is_known(op)
     }
 
     fn eval_slowly(format: Format, op: Op, given: Given<'_, f64>) -> f64 {

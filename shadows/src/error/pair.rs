@@ -1,7 +1,8 @@
-//! Double-double numbers: the unevaluated sum of two doubles, of which the second is at most half an ulp of the first.
+//! Double-double numbers: the unevaluated sum of two doubles, of which the second is at most a few ulps of the first.
 //!
 //! After Dekker, "A floating-point technique for extending the available precision" (1971), and Hida, Li and Bailey's library
-//! (2000); products by fma. Each operation is good to a few units of 2^-104.
+//! (2000); products by fma. Each operation is good to a few units of 2^-104. Results are not normalised, since the next operation would
+//! have to wait for that: where first numbers cancel, the second may be as large as what is left.
 
 /// The sum of two doubles.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -51,14 +52,36 @@ impl Pair {
     #[inline(always)]
     pub(super) fn plus_less(self, other: Pair) -> Pair {
         let sum = Pair::settled(self.high, other.high);
-        Pair::settled(sum.high, sum.low + (self.low + other.low))
+        Pair::new(sum.high, sum.low + (self.low + other.low))
     }
 
     /// The sum where terms may cancel: good to a few units of 2^-104 of the larger term.
     #[inline(always)]
     pub(super) fn plus(self, other: Pair) -> Pair {
         let sum = Pair::sum(self.high, other.high);
-        Pair::settled(sum.high, sum.low + (self.low + other.low))
+        Pair::new(sum.high, sum.low + (self.low + other.low))
+    }
+
+    /// The sum with a double that is smaller than this one's first number, normalised.
+    #[inline(always)]
+    pub(super) fn plus_low(self, low: f64) -> Pair {
+        Pair::settled(self.high, self.low + low)
+    }
+
+    /// self · a + b · c: good to a few units of 2^-104 of the larger product.
+    #[inline(always)]
+    pub(super) fn products(self, a: Pair, b: Pair, c: Pair) -> Pair {
+        let (first, second) = (Pair::product(self.high, a.high), Pair::product(b.high, c.high));
+        let sum = Pair::sum(first.high, second.high);
+        let firsts = self.high.mul_add(a.low, self.low.mul_add(a.high, first.low));
+        let seconds = b.high.mul_add(c.low, b.low.mul_add(c.high, second.low));
+        Pair::new(sum.high, sum.low + (firsts + seconds))
+    }
+
+    /// The sum with 1.
+    #[inline(always)]
+    pub(super) fn plus_1(self) -> Pair {
+        self.plus(Pair::from(1.0))
     }
 
     /// The difference as one double: where both are close, what is left of their first numbers is exact.
@@ -72,11 +95,39 @@ impl Pair {
         Pair { high: -self.high, low: -self.low }
     }
 
+    /// The same number with a second one of at most half an ulp, whatever it was.
+    #[inline(always)]
+    pub(super) fn normalised(self) -> Pair {
+        Pair::sum(self.high, self.low)
+    }
+
+    /// The pair as one double.
+    #[inline(always)]
+    pub(super) fn rounded(self) -> f64 {
+        self.high + self.low
+    }
+
+    /// The pair with its sign turned over if that is asked, without a branch.
+    #[inline(always)]
+    pub(super) fn negated_if(self, negative: bool) -> Pair {
+        let sign = u64::from(negative) << 63;
+        let turned = |x: f64| f64::from_bits(x.to_bits() ^ sign);
+        Pair { high: turned(self.high), low: turned(self.low) }
+    }
+
+    /// The square root of a positive number: one step of Newton's method (Karp and Markstein, "High-precision division and square
+    /// root", 1997).
+    #[inline(always)]
+    pub(super) fn sqrt(self) -> Pair {
+        let root = self.high.sqrt();
+        let rest = root.mul_add(-root, self.high) + self.low;
+        Pair::settled(root, rest / (2.0 * root))
+    }
+
     #[inline(always)]
     pub(super) fn times(self, other: Pair) -> Pair {
         let product = Pair::product(self.high, other.high);
-        let low = self.high.mul_add(other.low, self.low.mul_add(other.high, product.low));
-        Pair::settled(product.high, low)
+        Pair::new(product.high, self.high.mul_add(other.low, self.low.mul_add(other.high, product.low)))
     }
 
     /// The pair · 2ⁿ, where no part of it leaves the format's range.

@@ -171,6 +171,13 @@ impl Asm {
         self.imm32(value);
     }
 
+    /// `mov qword [slot], value`: what is loaded again at once has to be stored as a whole, or the load waits for the cache.
+    pub(crate) fn store_imm64(&mut self, slot: u64, value: i32) {
+        self.raw(&[0x48, 0xc7, 0x05]);
+        self.rel32(slot, 4);
+        self.imm32(value);
+    }
+
     /// `mov reg, value` in the shortest form; flags are kept.
     pub(crate) fn mov_imm(&mut self, reg: Gpr, value: u64) {
         if let Ok(low) = u32::try_from(value) {

@@ -76,7 +76,7 @@ impl Emitter {
         let results = || function.function.results();
         let is_ruled = |(op, _)| settings.rule.is_some_and(|rule| rule.is_arithmetic(op));
         // Where roundings count, the evaluator may have to ask the engine, which sees to all results then.
-        let is_evaluated = |(op, _)| settings.policy.evaluated.contains(&op) && results().count() == 1;
+        let is_evaluated = |(op, _)| settings.policy.evaluated.contains(&op);
         let suffices =
             !settings.policy.is_born || results().all(|result| is_ruled(result) || is_evaluated(result));
         let is_seen = settings.policy.watch.is_none() || self.watches(block.start) != Watched::Always;
@@ -123,9 +123,9 @@ impl Emitter {
             }
         }
         let hot = &mut self.out.hot;
-        hot.store_imm32(field(offset_of!(FunctionCall, function)), function.bits() as i32);
+        hot.store_imm64(field(offset_of!(FunctionCall, function)), function.bits() as i32);
         let then = i32::try_from(returns).expect("code below 2^31");
-        hot.store_imm32(field(offset_of!(FunctionCall, then)), then);
+        hot.store_imm64(field(offset_of!(FunctionCall, then)), then);
         // mov r11, rsp; not r11
         hot.raw(&[0x49, 0x89, 0xe3, 0x49, 0xf7, 0xd3]);
         hot.store(field(offset_of!(FunctionCall, not_stack)), R11);

@@ -156,7 +156,7 @@ impl Emitter {
         let hot = &mut self.out.hot;
         hot.vector_load(number, image, STORED);
         hot.vector_store(result, number, STORED);
-        hot.store_imm32(bits, function.bits() as i32);
+        hot.store_imm64(bits, function.bits() as i32);
         hot.store(kept, R11);
         let resume = hot.here() + LEA_AND_JMP;
         hot.lea_rip(R11, resume);

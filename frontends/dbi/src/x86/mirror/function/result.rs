@@ -58,7 +58,7 @@ impl Emitter {
             self.out.cold.patch(result.unknown, here);
             if self.mirror().settings.appends {
                 let present = self.call_field(offset_of!(FunctionCall, present));
-                self.out.cold.store_imm32(present, n as i32);
+                self.out.cold.store_imm64(present, n as i32);
             }
             self.evaluate(&result);
             if self.mirror().settings.policy.is_born || self.mirror().settings.appends {
@@ -127,7 +127,7 @@ impl Emitter {
         let target = self.frame.field(Context::OFFSET_IB_TARGET);
         let cold = &mut self.out.cold;
         cold.store(target, RCX);
-        cold.store_imm32(bits, function.bits() as i32);
+        cold.store_imm64(bits, function.bits() as i32);
         let resume = cold.here() + LEA_AND_JMP;
         cold.lea_rip(R11, resume);
         cold.jmp(self.frame.evaluate);
