@@ -49,7 +49,7 @@ pub(super) const KNOWN: &[Op] = &[
     Op::Hypot,
 ];
 
-/// The same as a set of bits.
+/// Set of the same functions, as bits.
 const KNOWN_BITS: u128 = {
     let (mut bits, mut n) = (0, 0);
     while n < KNOWN.len() {

@@ -95,7 +95,7 @@ impl Pair {
         Pair { high: -self.high, low: -self.low }
     }
 
-    /// The same number with a second one of at most half an ulp, whatever it was.
+    /// Number of the same value with a second one of at most half an ulp, whatever it was.
     #[inline(always)]
     pub(super) fn normalised(self) -> Pair {
         Pair::sum(self.high, self.low)
