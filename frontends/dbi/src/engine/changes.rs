@@ -55,6 +55,17 @@ struct State {
     log: std::collections::VecDeque<(u64, u64)>,
 }
 
+/// A write to a page that may not be written, as it turns out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Write {
+    /// The page was write-protected by us, and is writable again.
+    Released,
+    /// It was, and another thread has released it since: the write may be tried again.
+    Overtaken,
+    /// We have nothing to do with it.
+    Guests,
+}
+
 /// Translations that a thread has to forget.
 pub(crate) enum Forget {
     Nothing,
@@ -145,14 +156,19 @@ impl Changes {
     }
 
     /// A write fault at `address`: if the page was write-protected by us, it is writable again and its change
-    /// logged. `prot` is what the guest set.
-    pub(crate) fn release(&self, address: u64, prot: i32) -> bool {
+    /// logged. `prot` is what the guest set. Decided in one go: as soon as nobody holds the lock, another thread may make code from the
+    /// page, and protect it once more.
+    pub(crate) fn release(&self, address: u64, prot: i32) -> Write {
         let page = page_floor(address);
         let mut state = self.state.lock();
-        let Some(watch) = state.pages.get_mut(&page) else { return false };
-        let Watch::Faults { protected, hits } = watch else { return false };
+        let Some(watch) = state.pages.get_mut(&page) else { return Write::Guests };
+        let (protected, hits) = match watch {
+            Watch::Calls => return Write::Guests,
+            Watch::Compare => return Write::Overtaken,
+            Watch::Faults { protected, hits } => (protected, hits),
+        };
         if !std::mem::replace(protected, false) {
-            return false;
+            return Write::Overtaken;
         }
         *hits += 1;
         if *hits >= HITS_BEFORE_COMPARING {
@@ -160,14 +176,7 @@ impl Changes {
         }
         protect(page, prot);
         self.push(&mut state, page, page + PAGE);
-        true
-    }
-
-    /// Tells whether the page at `address` is one of ours that is writable at the moment: a write fault on it was
-    /// overtaken by another thread's.
-    pub(crate) fn was_released(&self, address: u64) -> bool {
-        let watch = self.state.lock().pages.get(&page_floor(address)).copied();
-        matches!(watch, Some(Watch::Faults { protected: false, .. } | Watch::Compare))
+        Write::Released
     }
 
     /// Makes every page writable again that was write-protected by us; says whether there was one. For system calls

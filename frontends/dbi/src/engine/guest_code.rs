@@ -45,8 +45,11 @@ impl GuestCode {
     }
 
     fn watch(&mut self, page: u64) -> Option<Watch> {
-        let region = self.process.space.lock().find(page).map(|(_, _, region)| region)?;
+        // Kept: what is mapped there must be the same until the page is watched.
+        let space = self.process.space.lock();
+        let region = space.find(page).map(|(_, _, region)| region)?;
         let watch = region.executable().then(|| self.process.changes.watch(page, region))?;
+        drop(space);
         self.writable |= watch != Watch::Calls;
         if matches!(watch, Watch::Faults { .. }) {
             self.process.watch_writers();

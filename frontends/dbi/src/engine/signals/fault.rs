@@ -6,6 +6,7 @@
 use super::frame::Trap;
 use super::{Info, Pending};
 use crate::context::{Context, Fault, reg};
+use crate::engine::changes::Write;
 use crate::engine::guest_code::GuestCode;
 use crate::engine::layout::CANONICAL_END;
 use crate::engine::thread::Thread;
@@ -141,13 +142,12 @@ fn is_ours(thread: &mut Thread, fault: &Fault) -> bool {
     let written = fault.error & ERROR_WRITE != 0;
     let Some(region) = region.filter(|region| written && region.writable()) else { return false };
     let process = thread.process;
-    // Either it was protected by us, or another thread has just released it: then the write succeeds now.
-    if process.changes.release(fault.address, region.prot) {
+    let write = process.changes.release(fault.address, region.prot);
+    if write == Write::Released {
         process.threads.await_change(&thread.handle, &process.changes);
         thread.mailbox.request();
-        return true;
     }
-    process.changes.was_released(fault.address)
+    write != Write::Guests
 }
 
 /// Tells the guest that there is no code at its pc.

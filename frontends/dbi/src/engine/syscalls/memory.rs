@@ -32,9 +32,10 @@ pub(super) fn munmap(thread: &mut Thread, call: &Call) -> Answer {
 /// it `concerns` some, and of its floats.
 fn give_up(thread: &mut Thread, mut space: Guard<'_, Space>, (start, end): (u64, u64), concerns: bool) {
     space.insert(start, end, GIVEN_UP);
-    drop(space);
     if concerns {
-        changed(thread, start, end);
+        changed(thread, space, &[(start, end)]);
+    } else {
+        drop(space);
     }
     thread.unmapped(start, end - start);
     thread.process.space.lock().remove(start, end);
@@ -71,9 +72,8 @@ pub(super) fn mprotect(thread: &mut Thread, call: &Call) -> Answer {
     if result == 0 {
         space.protect(start, end, prot as i32 & 7);
     }
-    drop(space);
     if concerns {
-        changed(thread, start, end);
+        changed(thread, space, &[(start, end)]);
     }
     Answer::Value(result)
 }
@@ -127,10 +127,10 @@ pub(super) fn mremap(thread: &mut Thread, call: &Call) -> Answer {
         Ok(result) => result,
         Err(failed) => return Answer::Value(failed),
     };
-    drop(space);
     if concerns {
-        changed(thread, old, end);
-        changed(thread, result, result + new_len);
+        changed(thread, space, &[(old, end), (result, result + new_len)]);
+    } else {
+        drop(space);
     }
     thread.moved(old, old_len, result, new_len);
     let (start, end) = request.given_up(result);
@@ -322,10 +322,12 @@ fn code_may_change(thread: &Thread, space: &Space, start: u64, end: u64) -> bool
         || thread.process.changes.concerns(start, end)
 }
 
-/// Makes every thread forget the code it made from the range, and waits until none can run it any more.
-fn changed(thread: &mut Thread, start: u64, end: u64) {
+/// Makes every thread forget the code it made from the ranges, and waits until none can run it any more. Pages of theirs are watched no
+/// more before another thread can find in `space` what is mapped there now: it may make code of that, and watch it.
+fn changed(thread: &mut Thread, space: Guard<'_, Space>, ranges: &[(u64, u64)]) {
     let process = thread.process;
-    process.changes.record(start, end);
+    ranges.iter().for_each(|&(start, end)| process.changes.record(start, end));
+    drop(space);
     process.threads.await_change(&thread.handle, &process.changes);
     thread.mailbox.request();
 }

@@ -77,9 +77,10 @@ pub(in crate::engine::syscalls) fn mmap(thread: &mut Thread, call: &Call) -> Ans
         Err(errno) => return fail(errno),
     };
     space.insert(at, at + len, region);
-    drop(space);
     if replaces {
-        changed(thread, at, at + len);
+        changed(thread, space, &[(at, at + len)]);
+    } else {
+        drop(space);
     }
     thread.unmapped(at, len);
     tell(thread, &request, region, (at, len));
