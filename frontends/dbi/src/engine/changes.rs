@@ -60,7 +60,7 @@ struct State {
 pub(crate) enum Write {
     /// The page was write-protected by us, and is writable again.
     Released,
-    /// It was, and another thread has released it since: the write may be tried again.
+    /// Protection was ours, and another thread has released it since: the write may be tried again.
     Overtaken,
     /// We have nothing to do with it.
     Guests,
