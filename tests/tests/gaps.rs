@@ -128,7 +128,12 @@ fn roundings_to_whole_numbers_are_counted() {
             *counts.entry("calls").or_default() += beyond.iter().sum::<u64>();
             let mut expected: BTreeMap<&str, u64> =
                 [&ways[..], more].concat().iter().map(|&way| (way, 3)).collect();
-            expected.extend([("often", 1_100_000), ("calls", 3000)]);
+            expected.extend([("often", 1_100_000), ("often_on_stack", 1_100_000), ("calls", 3000)]);
+            assert_eq!(
+                seen.report.document["coverage"].get("decisions"),
+                None,
+                "{shadow} {flags} {options:?}"
+            );
             assert_eq!(counts, expected, "{shadow} {flags} {options:?}");
             assert_eq!(gaps(&seen), [], "{shadow} {flags} {options:?}");
             if shadow == "dot" {

@@ -1,5 +1,5 @@
 /* Whole numbers made of floats, in each way that there is: each function does so three times with x, which is seeded, and once with a
- * constant; `often` does so 1100000 times, and `calls` 3000. What is printed is as if x were constant. */
+ * constant; `often` and `often_on_stack` do so 1100000 times, and `calls` 3000. What is printed is as if x were constant. */
 #include <emmintrin.h>
 #include <math.h>
 #include <stdio.h>
@@ -57,6 +57,15 @@ static APART long often(double value)
     }
     return total;
 }
+static APART long often_on_stack(long double value)
+{
+    long total = 0;
+    for (int i = 0; i < 1100000; i++) {
+        __asm__ volatile("" : "+t"(value));
+        total += (long)value;
+    }
+    return total;
+}
 static APART double calls(double value)
 {
     double (*volatile rounds)(double) = floor;
@@ -83,7 +92,7 @@ int main(void)
 {
     for (int i = 0; i < 3; i++) all(x + i);
     all(1.5);
-    sum += often(x) + calls(x);
+    sum += often(x) + often_on_stack(x) + calls(x);
     printf("%g %g\n", sum, x);
     return 0;
 }

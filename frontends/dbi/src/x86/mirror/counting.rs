@@ -140,7 +140,12 @@ impl Emitter {
         match decision.number {
             Some(number) => {
                 let shadows = vec![Place::Mem(top)];
-                self.count_before(at, &Compared { shadows, bytes: 8, format: Format::F64 }, number);
+                self.count_shadowed(
+                    at,
+                    &Compared { shadows, bytes: 8, format: Format::F64 },
+                    number,
+                    Until::Ever,
+                );
             }
             None => self.check(at, &[Source::Memory(top, 8)]),
         }
