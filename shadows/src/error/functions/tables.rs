@@ -19,7 +19,7 @@ pub(super) const FIRST: u64 = 0x3fe6 << 48;
 pub(super) struct Tables {
     /// 2^(j/128), and 2^(j/16384).
     pub(super) powers: [[Pair; STEPS]; 2],
-    /// The same, less one.
+    /// 2^(j/128), and 2^(j/16384), less one.
     pub(super) powers_less_one: [[Pair; STEPS]; 2],
     /// sin(jπ/256); the cosines are the same from the other end.
     pub(super) sines: [Pair; STEPS + 1],

@@ -32,11 +32,7 @@ pub(super) fn munmap(thread: &mut Thread, call: &Call) -> Answer {
 /// it `concerns` some, and of its floats.
 fn give_up(thread: &mut Thread, mut space: Guard<'_, Space>, (start, end): (u64, u64), concerns: bool) {
     space.insert(start, end, GIVEN_UP);
-    if concerns {
-        changed(thread, space, &[(start, end)]);
-    } else {
-        drop(space);
-    }
+    changed(thread, (space, concerns), &[(start, end)]);
     thread.unmapped(start, end - start);
     thread.process.space.lock().remove(start, end);
 }
@@ -72,9 +68,7 @@ pub(super) fn mprotect(thread: &mut Thread, call: &Call) -> Answer {
     if result == 0 {
         space.protect(start, end, prot as i32 & 7);
     }
-    if concerns {
-        changed(thread, space, &[(start, end)]);
-    }
+    changed(thread, (space, concerns), &[(start, end)]);
     Answer::Value(result)
 }
 
@@ -127,11 +121,7 @@ pub(super) fn mremap(thread: &mut Thread, call: &Call) -> Answer {
         Ok(result) => result,
         Err(failed) => return Answer::Value(failed),
     };
-    if concerns {
-        changed(thread, space, &[(old, end), (result, result + new_len)]);
-    } else {
-        drop(space);
-    }
+    changed(thread, (space, concerns), &[(old, end), (result, result + new_len)]);
     thread.moved(old, old_len, result, new_len);
     let (start, end) = request.given_up(result);
     if start < end {
@@ -322,9 +312,13 @@ fn code_may_change(thread: &Thread, space: &Space, start: u64, end: u64) -> bool
         || thread.process.changes.concerns(start, end)
 }
 
-/// Makes every thread forget the code it made from the ranges, and waits until none can run it any more. Pages of theirs are watched no
-/// more before another thread can find in `space` what is mapped there now: it may make code of that, and watch it.
-fn changed(thread: &mut Thread, space: Guard<'_, Space>, ranges: &[(u64, u64)]) {
+/// Lets go of the book, in which the ranges have changed. If that `concerns` code, makes every thread forget what it made from them, and
+/// waits until none can run it any more. Their pages are watched no more before another thread can find what is mapped there now: it
+/// may make code of that, and watch it.
+fn changed(thread: &mut Thread, (space, concerns): (Guard<'_, Space>, bool), ranges: &[(u64, u64)]) {
+    if !concerns {
+        return;
+    }
     let process = thread.process;
     ranges.iter().for_each(|&(start, end)| process.changes.record(start, end));
     drop(space);

@@ -199,9 +199,11 @@ impl Session {
         let alone = counts && !state.named.contains_key(&pc);
         let number = u16::try_from(meaning.name).ok().filter(|&n| alone && usize::from(n) < FUNCTIONS)?;
         let function = math.simple()?;
-        let decides = self.config.shadow.policy().decisions && function.makes_whole();
-        let site = state.report.sites.at(pc);
-        let rounds = if decides { state.number(Numbered::Calls(site)) } else { None };
+        let mut rounds = None;
+        if self.config.shadow.policy().decisions && function.makes_whole() {
+            let site = state.report.sites.at(pc);
+            rounds = state.number(Numbered::Calls(site));
+        }
         Some(Counted { function, number, rounds })
     }
 

@@ -137,8 +137,8 @@ impl Emitter {
             Row::FromHalf => self.half_to_single(at),
             Row::ToHalf if !records && !appends => self.single_to_half(at),
             Row::Compare(format, shape) if !compares => self.compared_to_masks(at, format, shape),
-            // Where roundings count, an integer may be another than the real's.
             Row::Round(..) | Row::ToInteger(..) if self.leaves_rounding(at) => self.checked(at),
+            // Where roundings count, an integer may be another than the real's.
             Row::Round(format, shape) if !is_born => self.fresh(at, format, shape),
             Row::FromInteger(format, shape) => self.fresh(at, format, shape),
             Row::ToInteger(..) if !policy.conversions => self.integer(at),

@@ -244,20 +244,26 @@ impl Emitter {
         encode::store_zero(cold, shadow, 8);
     }
 
+    /// Sets the flags to "not equal" if one of these operands of the call, of `width` bytes each, has a shadow.
+    pub(super) fn test_shadows(&mut self, operands: impl Iterator<Item = usize>, width: u8) {
+        let shadows = operands.map(|i| self.shadow_of_call(i));
+        let words =
+            shadows.flat_map(|shadow| (0..i32::from(width)).step_by(8).map(move |at| shadow.plus(at)));
+        let words: Vec<Mem> = words.collect();
+        let cold = &mut self.out.cold;
+        for (i, &word) in words.iter().enumerate() {
+            encode::gather(cold, RAX, word, width.min(8).into(), i == 0);
+        }
+        encode::test_rax(cold);
+    }
+
     /// Counts under `number` that the function, which is about to return, has made whole numbers of floats with shadows. The first of
     /// its calls that do so are left to the engine, at `left`, which knows who has called it.
     pub(super) fn count_call(&mut self, function: Function, number: u16, left: u64) {
         const NOT_GREATER: u8 = 14;
         let counter = self.counter(number);
-        let shadows = (0..function.given()).map(|i| self.shadow_of_call(i));
-        let words = shadows
-            .flat_map(|shadow| (0..i32::from(function.width)).step_by(8).map(move |at| shadow.plus(at)));
-        let words: Vec<Mem> = words.collect();
+        self.test_shadows(0..function.given(), function.width);
         let cold = &mut self.out.cold;
-        for (i, &word) in words.iter().enumerate() {
-            encode::gather(cold, RAX, word, function.width.min(8).into(), i == 0);
-        }
-        encode::test_rax(cold);
         let none = cold.jcc_open(EQUAL);
         encode::increment(cold, counter);
         encode::compare_number(cold, counter, LAST_ATTRIBUTED);

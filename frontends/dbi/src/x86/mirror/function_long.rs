@@ -136,14 +136,8 @@ impl Emitter {
     /// A jump that is taken if no operand has a shadow.
     fn without_shadows(&mut self, function: Function) -> Rel32 {
         let floats = (0..function.given()).filter(|&i| !function.op.operands()[i].integer);
-        let words = floats.flat_map(|i| [0, 8].map(|at| self.shadow_of_call(i).plus(at)));
-        let words: Vec<Mem> = words.collect();
-        let cold = &mut self.out.cold;
-        for (i, &word) in words.iter().enumerate() {
-            encode::gather(cold, RAX, word, 8, i == 0);
-        }
-        encode::test_rax(cold);
-        cold.jcc_open(EQUAL)
+        self.test_shadows(floats, function.width);
+        self.out.cold.jcc_open(EQUAL)
     }
 
     /// Goes to `left` if an exception of x87 waits to be raised by the next instruction.

@@ -397,7 +397,6 @@ impl Emitter {
         let sources = self.sources(at);
         self.check(at, &sources);
         self.guest(at);
-        self.count_rounding(at);
         self.clear_results(at);
         self.close_operand();
     }

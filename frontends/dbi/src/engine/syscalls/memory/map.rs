@@ -77,11 +77,7 @@ pub(in crate::engine::syscalls) fn mmap(thread: &mut Thread, call: &Call) -> Ans
         Err(errno) => return fail(errno),
     };
     space.insert(at, at + len, region);
-    if replaces {
-        changed(thread, space, &[(at, at + len)]);
-    } else {
-        drop(space);
-    }
+    changed(thread, (space, replaces), &[(at, at + len)]);
     thread.unmapped(at, len);
     tell(thread, &request, region, (at, len));
     Answer::Value(at)

@@ -210,18 +210,9 @@ impl Emitter {
 
     /// Clears register `to`; "not equal" if an operand has a shadow. Returns the registers written.
     fn look_for_shadows(&mut self, function: Function, to: u8) -> u32 {
-        let shadows = [0, 1, 2].map(|i| self.shadow_of_call(i));
         let zero = Vector::new(forms::XOR, Format::F64, Length::B16, [to; 2], Place::Reg(to));
-        let cold = &mut self.out.cold;
-        cold.vector(zero);
-        let mut first = true;
-        for &shadow in &shadows[..function.op.arity()] {
-            for at in (0..i32::from(function.width)).step_by(8) {
-                encode::gather(cold, RAX, shadow.plus(at), function.width.min(8).into(), first);
-                first = false;
-            }
-        }
-        encode::test_rax(cold);
+        self.out.cold.vector(zero);
+        self.test_shadows(0..function.op.arity(), function.width);
         1 << to
     }
 
