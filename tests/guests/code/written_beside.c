@@ -1,5 +1,5 @@
-// Two threads write beside code that two others run and, as it may have changed, translate again: all writes succeed, though the page they
-// go to is protected whenever code is made from it.
+// Two threads write beside code that two others run and, as it may have changed, translate again.
+// All writes succeed, though the page they go to is protected whenever code is made from it.
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
