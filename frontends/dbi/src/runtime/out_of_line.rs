@@ -147,7 +147,7 @@ fn lowered(thread: &mut Thread, top: u8) -> Option<(Rc<Entry>, bool)> {
     let entry = shadowed.out_of_line.entry(thread.process, pc, bytes, top, sums, seen)?;
     let verdict = part(shadowed, thread.context, gs, &entry.insn, seen);
     let insn = &entry.insn;
-    let may_be_alone = shadowed.parts.derives && wholes::may_be_alone(insn);
+    let may_be_alone = shadowed.parts.derives && (wholes::may_be_alone(insn) || wholes::may_be_beside(insn));
     let told = match verdict.whole {
         whole if whole == seen => entry.clone(),
         whole => shadowed.out_of_line.entry(thread.process, pc, bytes, top, sums, whole)?,

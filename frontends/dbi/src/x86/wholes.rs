@@ -21,6 +21,8 @@ use shadowgrind_core::format::Format;
 
 /// Number of instructions to which a use is looked for.
 const HORIZON: usize = 32;
+/// Bytes of a narrow float.
+const NARROW: u8 = Format::F32.bytes() as u8;
 
 /// Effect of an integer instruction on a float.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -158,10 +160,19 @@ pub(crate) fn may_be_part(insn: &Instruction) -> bool {
 /// Tells whether it may be taken for granted of `insn`, once it has often written no part of a float, that it writes none: it moves as
 /// many bytes as a narrow float has, or whole lanes. What it is given besides is looked at each time.
 pub(crate) fn may_be_alone(insn: &Instruction) -> bool {
-    const NARROW: u8 = Format::F32.bytes() as u8;
-    let moves_narrow = || part_in_memory(insn) == Some(NARROW) && insn.op1_kind() == OpKind::Register;
     let is_of_vectors = || insn.op0_kind() == OpKind::Register && insn.op0_register().is_vector_register();
-    moves_narrow() || is_of_vectors() && (mixed::may_mix(insn) || mixed::may_insert(insn))
+    moves_narrow(insn) || is_of_vectors() && (mixed::may_mix(insn) || mixed::may_insert(insn))
+}
+
+/// Tells whether `insn` stores as many bytes of a register as a narrow float has.
+pub(crate) fn moves_narrow(insn: &Instruction) -> bool {
+    part_in_memory(insn) == Some(NARROW) && insn.op1_kind() == OpKind::Register
+}
+
+/// Tells whether `insn`, once it has often written no part of a float, may be taken to do so only where the float that it would
+/// be a part of has a shadow: it stores no more than half of a double.
+pub(crate) fn may_be_beside(insn: &Instruction) -> bool {
+    part_in_memory(insn).is_some_and(|bytes| bytes <= NARROW)
 }
 
 /// The bytes that `insn` writes into a register that it leaves alone otherwise: the first one's number, and how many.

@@ -140,6 +140,47 @@ impl Emitter {
         self.note_spilled(at.index);
     }
 
+    /// Leaves a store of up to four bytes to the engine if one of the eight bytes of the mirror from `mem` on has a shadow: of an
+    /// upper half of eight bytes that are aligned, one of its own four. rcx is not spilled.
+    pub(super) fn check_beside(&mut self, at: At<'_>, mem: Mem) {
+        const JMP_BYTES: u8 = 5;
+        let scratch = self.frame.slot(Slot::Scratch);
+        let flags_are_dead = self.mirror().liveness.flags_are_dead(at.index);
+        let stub = self.side_exit(SideExit::OutOfLine(at.insn().pc()), true);
+        let cold = self.out.cold.here();
+        let field = if flags_are_dead {
+            self.out.cold.store(scratch, RCX);
+            encode::compare_zero(&mut self.out.hot, mem, 8);
+            self.out.hot.jcc_open(NOT_EQUAL)
+        } else {
+            self.out.hot.store(scratch, RCX);
+            encode::load_rcx(&mut self.out.hot, mem, 8);
+            let spilled = self.spilled(Some(RCX));
+            self.note(at.index, spilled);
+            self.out.hot.jrcxz_over(JMP_BYTES);
+            let field = self.out.hot.jmp_open();
+            self.out.hot.load(RCX, scratch);
+            self.note_spilled(at.index);
+            field
+        };
+        self.out.hot.patch(field, cold);
+        let (onwards, cold) = (self.out.hot.here(), &mut self.out.cold);
+        if mem.uses(RCX) {
+            cold.load(RCX, scratch);
+        }
+        encode::upper_half_to_rcx(cold, mem);
+        cold.jrcxz_over(JMP_BYTES);
+        cold.jmp(stub);
+        if mem.uses(RCX) {
+            cold.load(RCX, scratch);
+        }
+        encode::load_rcx(cold, mem, 4);
+        cold.jrcxz_over(JMP_BYTES);
+        cold.jmp(stub);
+        cold.load(RCX, scratch);
+        cold.jmp(onwards);
+    }
+
     /// Tells whether the instruction, and what follows it, has no use for rcx until that is spilled anyway: registers are popped at a
     /// function's end, and then it returns. Flags are live there, as far as anybody can know.
     pub(super) fn leaves_rcx(&mut self, at: At<'_>) -> bool {

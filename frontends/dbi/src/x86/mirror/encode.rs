@@ -215,6 +215,17 @@ pub(super) fn load_if(code: &mut Asm, condition: u8, reg: Gpr, mem: Mem, bytes: 
     memory(code, &[0x0f, 0x40 | condition], reg, mem, bytes, 0);
 }
 
+/// Makes rcx 0 if the address of `mem`, of 59 bits, is four more than a multiple of eight, and something else otherwise.
+pub(super) fn upper_half_to_rcx(code: &mut Asm, mem: Mem) {
+    const ROTATE_RIGHT_BY_3: [u8; 6] = [0xc4, 0xe3, 0xfb, 0xf0, RCX << 3 | 0xc1, 3];
+    const ZERO_EXTEND_BYTE: [u8; 3] = [0x0f, 0xb6, 0xc9];
+    memory(code, &[0x8d], RCX, Mem { gs: false, fs: false, ..mem }, 8, 0);
+    code.raw(&ROTATE_RIGHT_BY_3);
+    reverse(code, RCX, 8);
+    code.raw(&ZERO_EXTEND_BYTE);
+    code.add_rcx(-0x80);
+}
+
 /// `bswap reg`, of 4 or 8 bytes.
 pub(super) fn reverse(code: &mut Asm, reg: Gpr, bytes: usize) {
     code.raw(&[prefix(0, reg, bytes), 0x0f, 0xc8 | reg & 7]);

@@ -151,7 +151,8 @@ impl Emitter {
         const DOUBLE: usize = 8;
         let insn = &at.insn().decoded;
         let moved = general_number(insn.op1_register()).filter(|&n| self.may_carry(n));
-        if moved.is_some() && self.mirror().alone.contains(&insn.ip()) {
+        let is_alone = self.mirror().alone.contains(&insn.ip());
+        if is_alone && moved.is_some() && wholes::may_be_alone(insn) {
             return false;
         }
         if wholes::part_of_register(insn).is_some() && insn.op0_register().is_gpr() {
@@ -164,9 +165,14 @@ impl Emitter {
             return false;
         }
         let Some(mem) = self.mirror_memory(insn) else { return false };
-        let mut sources = vec![Source::Memory(mem, DOUBLE)];
-        sources.extend(moved.map(Source::Cell));
-        self.check(at, &sources);
+        let moved = moved.map(Source::Cell);
+        if is_alone && !self.rcx_spilled {
+            self.check(at, moved.as_slice());
+            self.check_beside(at, mem);
+        } else {
+            let sources: Vec<Source> = moved.into_iter().chain([Source::Memory(mem, DOUBLE)]).collect();
+            self.check(at, &sources);
+        }
         moved.is_none()
     }
 
