@@ -20,13 +20,20 @@ KEPT void set_constant(int *at) { *at = 3 << 20; }
 KEPT int set_if_odd(int *at, int to)
 {
     int carried = 0;
-    __asm__ volatile("btl $0, %2\n\tmovl %2, (%1)\n\tadcl $0, %0" : "+r"(carried) : "r"(at), "r"(to) : "cc", "memory");
+    __asm__ volatile("btl $0, %2\n\tmovl %2, (%1)\n\tadcl $0, %0"
+                     : "+r"(carried)
+                     : "r"(at), "r"(to)
+                     : "cc", "memory");
     return carried;
 }
 /* The address is in the register that annotations spill. */
 KEPT void set_at_rcx(int *at, int to)
 {
     __asm__ volatile("movl %1, (%0)" : : "c"(at), "d"(to) : "memory");
+}
+KEPT void fill(int *at, int count, int with)
+{
+    for (volatile int i = 0; i < count; i++) at[i] = with + i;
 }
 static int high(const double *x) { return ((const int *)x)[1]; }
 
@@ -66,6 +73,42 @@ static double with_other_digits(double x)
     set_byte((int8_t *)&x, 0xb);
     return x * 2;
 }
+/* All of the first doubles is put there, and half of the last. */
+static double filled(double x)
+{
+    double values[ROWS], sum = 0;
+    for (int i = 0; i < ROWS; i++) values[i] = x * i;
+    fill((int *)values, 2 * ROWS - 21, 5);
+    for (int i = 0; i < ROWS; i++) sum += values[i];
+    return sum;
+}
+/* Where a number was, one function has integers and another puts a part into a number. */
+KEPT double number_in_frame(double x)
+{
+    volatile double kept[2] = {x, 2 * x};
+    return kept[1] - kept[0];
+}
+KEPT double integers_in_frame(int n)
+{
+    volatile int kept[4] = {n, 2, 3, n};
+    return kept[0] + kept[1] + kept[2] + kept[3];
+}
+KEPT double part_in_frame(double x, int to)
+{
+    volatile union {
+        double d;
+        int w[2];
+    } kept[2] = {{x}, {x}};
+    kept[1].w[1] = to;
+    return kept[0].d + kept[1].d;
+}
+static double in_frames(double x)
+{
+    double sum = 0;
+    for (int i = 0; i < ROWS; i++)
+        sum += number_in_frame(x) + integers_in_frame(i) + part_in_frame(x, high(&x) + (1 << 20));
+    return sum;
+}
 static void checks(void)
 {
     for (int i = 0; i < 3; i++) {
@@ -74,5 +117,7 @@ static void checks(void)
         AT("scaled-at-rcx", scaled_at_rcx(x), 0.5L, 1.7, -3.3);
         AT("turned", turned(1.1 * x), -2.2L, 1.7, -3.3);
         AT("with-other-digits^", with_other_digits(1.1 * x), 2.2L, 1.7, -3.3);
+        AT("filled~1000^", filled(1.1 * x), 1.1L * (ROWS * (ROWS - 1) / 2 - (ROWS - 11) * (ROWS - 12) / 2), 1.7, -3.3);
+        AT("in-frames", in_frames(1.1 * x), 4.4L * ROWS, 1.7, -3.3);
     }
 }

@@ -22,7 +22,7 @@ const BOTH: &[&str] = &["c", "c++"];
 const ALL_KINDS: &[u32] = &[4, 8, 10];
 
 #[rustfmt::skip]
-const GUESTS: [Guest; 30] = [
+const GUESTS: [Guest; 31] = [
     Guest { file: "elementary.c",    languages: BOTH,         kinds: ALL_KINDS, flags: "", libs: "-lm" },
     Guest { file: "functions.c",     languages: BOTH,         kinds: ALL_KINDS, flags: "", libs: "-lm" },
     Guest { file: "control.c",       languages: BOTH,         kinds: ALL_KINDS, flags: "", libs: "-lm" },
@@ -38,6 +38,7 @@ const GUESTS: [Guest; 30] = [
     Guest { file: "fractions.c",     languages: &["c"],       kinds: &[4, 8],   flags: "", libs: "-lm" },
     Guest { file: "identities.c",    languages: &["c"],       kinds: &[8],      flags: "", libs: "-lm" },
     Guest { file: "pieces.c",        languages: &["c"],       kinds: &[8],      flags: "-fno-strict-aliasing", libs: "-lm" },
+    Guest { file: "beside.c",        languages: &["c"],       kinds: &[8],      flags: "-fno-strict-aliasing", libs: "-lm" },
     Guest { file: "elsewhere.c",     languages: &["c"],       kinds: &[8],      flags: "-fno-strict-aliasing", libs: "-lm" },
     Guest { file: "x87.c",           languages: &["c"],       kinds: &[10],     flags: "", libs: "-lm" },
     Guest { file: "x87_functions.c", languages: &["c"],       kinds: &[10],     flags: "", libs: "-lm" },

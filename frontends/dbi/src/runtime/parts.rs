@@ -55,34 +55,43 @@ pub(super) struct Parts {
     in_registers: HashMap<(u64, Put), (Verdict, u32)>,
     /// The last of `lately` is one of which a part is being written.
     pending: bool,
-    /// Last look at a single byte, if it saw no use of that.
-    unseen: Option<Unseen>,
+    /// Last look, if it saw no part of a float.
+    look: Option<Look>,
     /// True if shadows are derivatives: only then are parts looked for.
     pub(super) derives: bool,
     pub(super) layout: Layout,
 }
 
-/// Look that saw no use of a single byte: it holds for some that the same instruction puts next to that, as a loop does which copies
-/// bytes. Of those it has seen almost as far.
+/// Look that saw no part of a float in what was stored: it holds for some more that the same instruction puts next to that, as a loop
+/// does which fills an array. Of those it has seen almost as far.
 #[derive(Clone, Copy)]
-struct Unseen {
+struct Look {
+    used: Use,
     /// Address of the instruction.
     by: u64,
-    /// Address of the byte that was put there last.
+    /// Address of what was put there last.
     address: u64,
-    /// Number of bytes for which the look still holds.
-    left: u8,
+    /// Number of stores for which it holds, and still does.
+    most: u16,
+    left: u16,
+    /// The store before was of the lower half of a double, whose shadow is kept until the upper half is stored.
+    is_halfway: bool,
 }
 
-impl Unseen {
-    /// Number of bytes for which a look holds.
-    const MOST: u8 = 8;
+impl Look {
+    /// Number of stores for which a first look holds, and most for which one does that is like those before.
+    const FIRST: u16 = 8;
+    const MOST: u16 = 256;
 
-    /// Rest of the look after a byte that it holds for; nothing if it does not.
-    fn after(self, by: u64, address: u64) -> Option<Unseen> {
-        let is_next = self.by == by && self.address.abs_diff(address) == 1;
-        let left = self.left.checked_sub(1).filter(|_| is_next)?;
-        Some(Unseen { address, left, ..self })
+    /// Tells whether a look may hold for the next of stores of so many bytes.
+    fn may_hold(bytes: u64) -> bool {
+        bytes == 1 || bytes == u64::from(NARROW)
+    }
+
+    /// Tells whether `by` goes on with so many bytes at `address`.
+    fn goes_on(&self, by: u64, [address, bytes]: [u64; 2]) -> bool {
+        let is_next = self.address.wrapping_add(bytes) == address;
+        self.by == by && (is_next || bytes == 1 && address.wrapping_add(1) == self.address)
     }
 }
 
@@ -159,7 +168,7 @@ impl Parts {
     /// No floats; with `derives`, shadows are derivatives, and `layout` is that of cells.
     pub(super) fn new(derives: bool, layout: Layout) -> Self {
         let (lately, in_registers) = (VecDeque::new(), HashMap::new());
-        Parts { lately, in_registers, pending: false, unseen: None, derives, layout }
+        Parts { lately, in_registers, pending: false, look: None, derives, layout }
     }
 
     /// Effect of a store on a float.
@@ -176,7 +185,13 @@ impl Parts {
         let used = match (known, seen) {
             (Some(known), _) => Use::New { format: known.format, at: (address - known.start) as u8 },
             (None, Some(Whole::Part { format, at })) => Use::Part { format, at, written: 0 },
-            _ => self.next_use(insn, [address, bytes.into()], general),
+            _ => match self.held(store) {
+                Some(_) if self.is_halfway() => {
+                    return Some(Whole::Part { format: Format::F64, at: 0 }).into();
+                }
+                Some(used) => used,
+                None => self.next_use(insn, [address, bytes.into()], general),
+            },
         };
         match used {
             // What is put back leaves a float the same, whatever is put beside it.
@@ -203,15 +218,42 @@ impl Parts {
 
     /// Next use of so many bytes at an address, which `insn` is about to write.
     fn next_use(&mut self, insn: &Instruction, [address, bytes]: [u64; 2], general: &[u64; 16]) -> Use {
-        let unseen = self.unseen.take().and_then(|unseen| unseen.after(insn.ip(), address));
-        self.unseen = unseen.filter(|_| bytes == 1);
-        if self.unseen.is_some() {
-            return Use::Unseen;
-        }
+        let by = insn.ip();
+        let before = self.look.take().filter(|look| look.goes_on(by, [address, bytes]));
         let used = ahead::next_use(insn, Target::Memory { address, bytes }, general, &guest::read_some);
-        let left = Unseen::MOST - 1;
-        self.unseen = (used == Use::Unseen && bytes == 1).then_some(Unseen { by: insn.ip(), address, left });
+        let most = before.filter(|look| look.used == used && bytes > 1).map(|look| 2 * look.most);
+        let most = most.map_or(Look::FIRST, |most| most.min(Look::MOST));
+        let holds = used == Use::Unseen || used == Use::Alone && bytes > 1;
+        let look = Look { used, by, address, most, left: most - 1, is_halfway: false };
+        self.look = (holds && Look::may_hold(bytes)).then_some(look);
         used
+    }
+
+    /// Use of what a store puts down, if the last look still holds for it. Of a double that is overwritten by halves, the first
+    /// is taken for other digits until the second one comes: only then is it none any more.
+    fn held(&mut self, store: Store<'_>) -> Option<Use> {
+        const DOUBLE: u64 = 8;
+        let Store { insn, address, bytes, .. } = store;
+        let look = self.look.as_mut().filter(|look| look.goes_on(insn.ip(), [address, bytes.into()]))?;
+        look.left = look.left.checked_sub(1)?;
+        look.address = address;
+        let (used, was_halfway) = (look.used, std::mem::take(&mut look.is_halfway));
+        let start = address & !(DOUBLE - 1);
+        if bytes < NARROW || address != start {
+            if was_halfway {
+                planes::clear(start, NARROW.into());
+            }
+            return Some(used);
+        }
+        let is_double = planes::any(start + u64::from(NARROW), NARROW.into()) && self.looks_wide(start);
+        if let Some(look) = &mut self.look {
+            look.is_halfway = is_double;
+        }
+        Some(used)
+    }
+
+    fn is_halfway(&self) -> bool {
+        self.look.as_ref().is_some_and(|look| look.is_halfway)
     }
 
     /// Effect of a store of a part of a float all of which is written: it comes with what is kept beside it, or without.

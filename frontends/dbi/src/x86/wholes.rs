@@ -169,6 +169,17 @@ pub(crate) fn moves_narrow(insn: &Instruction) -> bool {
     part_in_memory(insn) == Some(NARROW) && insn.op1_kind() == OpKind::Register
 }
 
+/// Tells whether `insn` stores no more than half of a double to a place in its function's frame, which is the same variable each time.
+pub(crate) fn is_of_frame(insn: &Instruction) -> bool {
+    let is_local = match insn.memory_base() {
+        Register::RSP => true,
+        // Below what the frame pointer points to.
+        Register::RBP => insn.memory_displacement64().cast_signed() < 0,
+        _ => false,
+    };
+    may_be_beside(insn) && is_local && insn.memory_index() == Register::None
+}
+
 /// Tells whether `insn`, once it has often written no part of a float, may be taken to do so only where the float that it would
 /// be a part of has a shadow: it stores no more than half of a double.
 pub(crate) fn may_be_beside(insn: &Instruction) -> bool {

@@ -152,7 +152,11 @@ impl Emitter {
         let insn = &at.insn().decoded;
         let moved = general_number(insn.op1_register()).filter(|&n| self.may_carry(n));
         let is_alone = self.mirror().alone.contains(&insn.ip());
-        if is_alone && moved.is_some() && wholes::may_be_alone(insn) {
+        let is_granted = match moved {
+            Some(_) => wholes::may_be_alone(insn),
+            None => wholes::is_of_frame(insn),
+        };
+        if is_alone && is_granted {
             return false;
         }
         if wholes::part_of_register(insn).is_some() && insn.op0_register().is_gpr() {
