@@ -245,7 +245,10 @@ impl Parts {
             }
             return Some(used);
         }
-        let is_double = planes::any(start + u64::from(NARROW), NARROW.into()) && self.looks_wide(start);
+        // Other digits of a zero are another number.
+        let is_normal = bits(start, DOUBLE as usize) >> 52 & 0x7ff != 0;
+        let is_active = planes::any(start + u64::from(NARROW), NARROW.into());
+        let is_double = is_normal && is_active && self.looks_wide(start);
         if let Some(look) = &mut self.look {
             look.is_halfway = is_double;
         }

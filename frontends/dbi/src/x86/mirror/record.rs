@@ -70,23 +70,41 @@ impl Emitter {
             sums: if may_round(at, plan.to) { Sums::Unknown } else { Sums::Plain },
             staged: None,
         };
-        let id = self.recorded(recorded);
         // Both are spilled while nothing else is spilled.
         self.temporary(1);
-        let pointer = self.free_register(insn);
+        let pointer = self.begin_record(at, recorded);
+        for (n, &source) in plan.sources.iter().enumerate() {
+            let (lanes, handles) = (recorded.operand(n as u64), recorded.handles(n as u64));
+            self.record_source(insn, source, in_record(pointer, lanes), in_record(pointer, handles), width);
+        }
+        self.complete_record(at, plan, pointer, recorded);
+    }
+
+    /// A register that points to the next record, which is of this kind.
+    pub(super) fn begin_record(&mut self, at: At<'_>, recorded: RecordDescriptor) -> Gpr {
+        let id = self.recorded(recorded);
+        let pointer = self.free_register(&at.insn().decoded);
         self.out.hot.store(self.frame.slot(Slot::Scratch), pointer);
         self.out.hot.load(pointer, self.frame.field(Mailbox::OFFSET_RECORD));
         let spilled = self.spilled(Some(pointer));
         self.note(at.index, spilled);
         encode::store_imm32(&mut self.out.hot, in_record(pointer, ID), id);
-        for (n, &source) in plan.sources.iter().enumerate() {
-            let (lanes, handles) = (recorded.operand(n as u64), recorded.handles(n as u64));
-            self.record_source(insn, source, in_record(pointer, lanes), in_record(pointer, handles), width);
-        }
+        pointer
+    }
+
+    /// The instruction, whose operands have been recorded, its result, and on to the next record.
+    pub(super) fn complete_record(
+        &mut self,
+        at: At<'_>,
+        plan: &Plan<'_>,
+        pointer: Gpr,
+        recorded: RecordDescriptor,
+    ) {
         self.instruction(at.index, at.insn());
+        let spilled = self.spilled(Some(pointer));
         self.note(at.index, spilled);
         if matches!(plan.what, What::Op(_) | What::Widen) {
-            self.record_result(insn, plan, pointer, &recorded);
+            self.record_result(&at.insn().decoded, plan, pointer, &recorded);
         }
         self.advance(at, pointer);
         if matches!(plan.what, What::Integer(_)) {

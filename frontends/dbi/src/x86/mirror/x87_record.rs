@@ -7,15 +7,13 @@
 
 use super::At;
 use super::check::Source;
-use super::descriptor::{FRESH, ID, RecordDescriptor, What};
+use super::descriptor::{FRESH, RecordDescriptor, What};
 use super::encode;
 use super::operand::has_memory;
 use super::record::in_record;
 use super::rounding::may_round;
 use super::x87_stack::register;
-use crate::mailbox::Mailbox;
 use crate::x86::asm::Gpr;
-use crate::x86::code::Slot;
 use crate::x86::emit::Emitter;
 use crate::x86::table::X87;
 use crate::x86::vector::Mem;
@@ -126,18 +124,6 @@ impl Emitter {
             self.advance(at, pointer);
         }
         self.close_operand();
-    }
-
-    /// Begins a record: a register that points to it.
-    fn begin_record(&mut self, at: At<'_>, recorded: RecordDescriptor) -> Gpr {
-        let id = self.recorded(recorded);
-        let pointer = self.free_register(&at.insn().decoded);
-        self.out.hot.store(self.frame.slot(Slot::Scratch), pointer);
-        self.out.hot.load(pointer, self.frame.field(Mailbox::OFFSET_RECORD));
-        let spilled = self.spilled(Some(pointer));
-        self.note(at.index, spilled);
-        encode::store_imm32(&mut self.out.hot, in_record(pointer, ID), id);
-        pointer
     }
 
     /// Description of an operation on floats of ten bytes.
