@@ -72,45 +72,33 @@ impl Emitter {
         };
         // Both are spilled while nothing else is spilled.
         self.temporary(1);
-        let pointer = self.begin_record(at, recorded);
+        let pointer = self.free_register(insn);
+        self.begin_record(at, recorded, pointer);
         for (n, &source) in plan.sources.iter().enumerate() {
             let (lanes, handles) = (recorded.operand(n as u64), recorded.handles(n as u64));
             self.record_source(insn, source, in_record(pointer, lanes), in_record(pointer, handles), width);
         }
-        self.complete_record(at, plan, pointer, recorded);
-    }
-
-    /// A register that points to the next record, which is of this kind.
-    pub(super) fn begin_record(&mut self, at: At<'_>, recorded: RecordDescriptor) -> Gpr {
-        let id = self.recorded(recorded);
-        let pointer = self.free_register(&at.insn().decoded);
-        self.out.hot.store(self.frame.slot(Slot::Scratch), pointer);
-        self.out.hot.load(pointer, self.frame.field(Mailbox::OFFSET_RECORD));
-        let spilled = self.spilled(Some(pointer));
-        self.note(at.index, spilled);
-        encode::store_imm32(&mut self.out.hot, in_record(pointer, ID), id);
-        pointer
-    }
-
-    /// The instruction, whose operands have been recorded, its result, and on to the next record.
-    pub(super) fn complete_record(
-        &mut self,
-        at: At<'_>,
-        plan: &Plan<'_>,
-        pointer: Gpr,
-        recorded: RecordDescriptor,
-    ) {
         self.instruction(at.index, at.insn());
         let spilled = self.spilled(Some(pointer));
         self.note(at.index, spilled);
         if matches!(plan.what, What::Op(_) | What::Widen) {
-            self.record_result(&at.insn().decoded, plan, pointer, &recorded);
+            self.record_result(insn, plan, pointer, &recorded);
         }
         self.advance(at, pointer);
         if matches!(plan.what, What::Integer(_)) {
             self.clear_results(at);
         }
         self.close_operand();
+    }
+
+    /// Makes `pointer`, a free register, point to the next record, which is of this kind.
+    pub(super) fn begin_record(&mut self, at: At<'_>, recorded: RecordDescriptor, pointer: Gpr) {
+        let id = self.recorded(recorded);
+        self.out.hot.store(self.frame.slot(Slot::Scratch), pointer);
+        self.out.hot.load(pointer, self.frame.field(Mailbox::OFFSET_RECORD));
+        let spilled = self.spilled(Some(pointer));
+        self.note(at.index, spilled);
+        encode::store_imm32(&mut self.out.hot, in_record(pointer, ID), id);
     }
 
     /// Bytes of each operand.
@@ -137,7 +125,13 @@ impl Emitter {
     /// A general register that neither the instruction nor its annotation uses.
     pub(super) fn free_register(&mut self, insn: &Instruction) -> Gpr {
         let address = self.mirror().address;
-        far::scratch_but(insn, address, &mut self.facts)
+        far::scratch_but(insn, &[address], &mut self.facts)
+    }
+
+    /// A general register other than rcx that neither the instruction nor its annotation uses.
+    pub(super) fn other_register(&mut self, insn: &Instruction) -> Gpr {
+        let address = self.mirror().address;
+        far::scratch_but(insn, &[address, Some(RCX)], &mut self.facts)
     }
 
     /// Writes down an operand: its lanes and their handles.
