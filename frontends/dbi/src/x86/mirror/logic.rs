@@ -3,6 +3,7 @@
 //! A lane of the result that is an operand keeps its shadow, one that is an operand with the other sign has the shadow
 //! so too, one that is not selected has none. Whatever else carries a shadow is left to the engine.
 
+use super::check::Source;
 use super::operand;
 use super::temporaries::UPPER;
 use super::{At, Settings, logic_wide};
@@ -65,13 +66,19 @@ impl Emitter {
         let is_evex = insn.encoding() == EncodingKind::EVEX;
         let upper = self.has_upper();
         let held = if upper { self.mirror().settings.in_registers } else { 16 };
-        let all_held = [Some(d), Some(a), b].into_iter().flatten().all(|n| n < held);
+        // A register whose shadow is in memory may be a mask: then it has none.
+        let (value, b, mask) = match b {
+            Some(mask) if a < held && mask >= held => (a, None, Some(mask)),
+            Some(b) if b < held && a >= held && form != forms::AND_NOT => (b, None, Some(a)),
+            _ => (a, b, None),
+        };
+        let all_held = value < held && b.is_none_or(|b| b < held);
         let Settings { records, .. } = self.mirror().settings;
         let wide = !upper && self.mirror().settings.wide;
         // A sign that is set or cleared is the real's as well, which may be on the other side of zero.
         let typed = lanes != table::Lanes::Untyped;
         let stops = records && (!typed || form != forms::XOR);
-        if records && form == forms::AND && self.magnitude(at, a, b) {
+        if records && form == forms::AND && self.magnitude(at, value, b.or(mask)) {
             return;
         }
         let is_known = if wide { logic_wide::is_known(insn) } else { all_held && !is_evex };
@@ -87,7 +94,7 @@ impl Emitter {
         let format = if records { Format::F64 } else { lanes.format() };
         let lanes = Lanes { format, length: Length::of(bytes), bytes, typed };
         if wide {
-            self.logic_wide(at, lanes, form, [d, a], b);
+            self.logic_wide(at, lanes, form, [d, value], b);
             return self.close_operand();
         }
         if operand::has_memory(insn) {
@@ -95,11 +102,12 @@ impl Emitter {
             let sources: Vec<_> = self.memory_source(insn).into_iter().collect();
             self.check(at, &sources);
         }
-        let rm = b.map_or_else(|| Place::Mem(self.guest_operand(insn)), Place::Reg);
+        self.check(at, mask.map(Source::Vector).as_slice());
+        let rm = b.or(mask).map_or_else(|| Place::Mem(self.guest_operand(insn)), Place::Reg);
         if upper {
-            self.logic_upper(at, lanes, form, [d, a], b, rm);
+            self.logic_upper(at, lanes, form, [d, value], b, rm);
         } else {
-            self.logic_lower(at, lanes, form, [d, a], b, rm);
+            self.logic_lower(at, lanes, form, [d, value], b, rm);
         }
         self.close_operand();
     }
@@ -115,7 +123,7 @@ impl Emitter {
         rm: Place,
     ) {
         let shadow = if form == forms::AND || form == forms::AND_NOT {
-            let shadow = self.let_through(at, lanes, form, [a, b.unwrap_or(a)], rm);
+            let shadow = self.let_through(at, lanes, form, (a, b), rm);
             if self.mirror().settings.policy.is_born {
                 self.check_sides_upper(at, lanes, form, a, rm);
             }
@@ -131,7 +139,10 @@ impl Emitter {
             shadow
         };
         self.guest(at);
-        self.move_shadow(16 + d, shadow, lanes.bytes);
+        match self.shadow_place(d) {
+            Place::Reg(place) => self.move_shadow(place, shadow, lanes.bytes),
+            Place::Mem(_) => self.put_shadow(d, shadow),
+        }
     }
 
     /// The mask register of the lanes that need a shadow if an operand has one; 0 for all. With the result in the
@@ -147,16 +158,20 @@ impl Emitter {
 
     /// The shadow of the conjunction of register `a` or its complement and `rm`, which is register `b` or has no shadow: a
     /// lane is let through, but perhaps for its sign, or nothing of it is; what is cut is left to the engine.
-    fn let_through(&mut self, at: At<'_>, lanes: Lanes, form: Form, [a, b]: [u8; 2], rm: Place) -> u8 {
-        let both = matches!(rm, Place::Reg(_));
+    fn let_through(
+        &mut self,
+        at: At<'_>,
+        lanes: Lanes,
+        form: Form,
+        (a, b): (u8, Option<u8>),
+        rm: Place,
+    ) -> u8 {
         if form == forms::AND {
             self.covered_by(lanes, a, rm);
             self.kept_lanes(lanes, form, [a, a], rm, TEMPORARY, FIRST);
             let mask = self.mask_operand(lanes, rm);
             self.check_cut(at, lanes, a, mask, TEMPORARY);
-            if !both {
-                return TEMPORARY;
-            }
+            let Some(b) = b else { return TEMPORARY };
             self.covered_by(lanes, b, Place::Reg(a));
             self.kept_lanes(lanes, form, [a, b], rm, SECOND_TEMPORARY, FIRST);
             self.check_cut(at, lanes, b, a, SECOND_TEMPORARY);
@@ -165,7 +180,7 @@ impl Emitter {
             return TEMPORARY;
         }
         let magnitude = Place::Mem(Constants::at(self.mirror().settings.constants).magnitude(lanes.format));
-        if both {
+        if let Some(b) = b {
             self.out.hot.vector(lanes.vector(forms::TEST_NOT, [FIRST, a], magnitude));
             self.kept_lanes(lanes, form, [a, b], rm, TEMPORARY, FIRST);
             let complement = lanes.vector(forms::TERNARY, [SECOND_TEMPORARY, a], Place::Reg(a));

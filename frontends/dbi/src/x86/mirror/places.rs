@@ -35,7 +35,7 @@ impl Emitter {
     }
 
     /// The place of the shadow of vector register `n`, which may not be there yet.
-    fn shadow_place(&mut self, n: u8) -> Place {
+    pub(super) fn shadow_place(&mut self, n: u8) -> Place {
         if n < self.mirror().settings.in_registers {
             Place::Reg(16 + n)
         } else {

@@ -1,8 +1,8 @@
 //! Signs of floats in general registers, cleared, set and turned over by integer instructions: `and` with all bits but the
 //! sign, `or` and `xor` with the sign alone.
 //!
-//! Where derivatives are in place, that of −x is x's turned over, whatever x is. A mask in a register is looked at when
-//! there is a shadow: if it is another, the instruction is left to the engine, and so it is where the mask has a shadow, or
+//! The derivative of −x is x's turned over, whatever x is, and so is the cell that stands for it. A mask in a register is looked at
+//! when there is a shadow: if it is another, the instruction is left to the engine, and so it is where the mask has a shadow, or
 //! the cell is not that of one float as wide as the register.
 
 use super::At;
@@ -15,7 +15,6 @@ use crate::x86::rules::Constants;
 use crate::x86::table::{General, Integral, Row};
 use iced_x86::{Instruction, OpKind, Register};
 use shadowgrind_core::format::Format;
-use shadowgrind_core::shadow::Derivatives;
 
 /// Fate of a sign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,10 +70,10 @@ impl Emitter {
     /// Annotates the instruction so if it is one of those; false if it is not, or cannot be.
     pub(super) fn sign_alone(&mut self, at: At<'_>) -> bool {
         let settings = self.mirror().settings;
-        let in_place = settings.policy.derivatives == Some(Derivatives::InPlace) && !settings.slow;
+        let derives = settings.policy.derivatives.is_some() && !settings.slow;
         let Some(Signing { sign, format, float, mask }) = signing(&at.insn().decoded) else { return false };
         let flags_are_dead = self.mirror().liveness.flags_are_dead(at.index);
-        if !in_place || self.mode.is_off() || !self.may_carry(float) || !flags_are_dead {
+        if !derives || self.mode.is_off() || !self.may_carry(float) || !flags_are_dead {
             return false;
         }
         let (cell, bytes) = (self.cell(float), format.bytes());
