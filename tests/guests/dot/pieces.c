@@ -100,6 +100,29 @@ static __attribute__((noinline)) double by_narrow_lanes(double x)
     return x;
 }
 
+/* The same, used elsewhere: as a result, and from memory after more turns than are looked ahead. */
+static __attribute__((noinline, noipa)) double sum_elsewhere(double x)
+{
+    return double_of(_mm_add_epi32(bits_of(x), word(0x0010100000000000)));
+}
+
+static __attribute__((noinline, noipa)) void sums(double x, double *to, int count)
+{
+    for (int i = 0; i < count; i++)
+        to[i] = double_of(_mm_add_epi32(bits_of(x * (1 + i % 4)), word(0x0010100000000000)));
+}
+
+static __attribute__((noinline)) double sums_elsewhere(double x)
+{
+    enum { COUNT = 40 };
+    double all[COUNT], total = 0;
+    sums(x, all + COUNT - 1, 1);
+    sums(x, all, COUNT);
+    for (int i = 0; i < COUNT; i++)
+        total += all[i];
+    return total;
+}
+
 static __attribute__((noinline)) double copied_part(double x)
 {
     static const uint32_t zero;
@@ -153,6 +176,8 @@ static void checks(void)
         AT("float-over-power~1e8^", float_over_power(1.1 * x), 1.1L, 1.7);
         AT("reduced", reduced(1.1 * x), 2.2L / exp2l(floorl(log2l(fabsl(1.1L * w)))), 1.7, 0.3, 248.1);
         AT("by-narrow-lanes", by_narrow_lanes(1.1 * x), 4.4L, 1.7, 3.3);
+        AT("sum-elsewhere", twice(sum_elsewhere(1.1 * x)), 4.4L, 1.7, 3.3);
+        AT("sums-elsewhere", sums_elsewhere(1.1 * x), 220, 1.7, 3.3);
         AT("copied-part^", copied_part(1.1 * x), 1.1L, 1.7, -3.3);
         AT("split", split(1.1 * x), 2 * 1.21L * w, 1.7, -3.3);
         AT("one-of-two~1e8^", one_of_two(x), 3, 1.7);

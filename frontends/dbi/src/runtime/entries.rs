@@ -7,9 +7,10 @@ use crate::x86::lower::{Lowerer, Lowering};
 use crate::x86::mirror::{Watched, may_count, may_follow, may_scale};
 use crate::x86::mode::Mode;
 use crate::x86::rows;
-use crate::x86::wholes::Whole;
+use crate::x86::wholes::{self, Whole};
 use hashbrown::HashMap;
 use iced_x86::{Decoder, DecoderOptions, Instruction};
+use shadowgrind_core::format::Format;
 use shadowgrind_core::shadow::Watch;
 use shadowgrind_core::site::Site;
 use shadowgrind_core::step::{Step, Sums};
@@ -32,6 +33,14 @@ pub(super) struct Entry {
     pub(super) may_take: bool,
     /// True once the instruction has taken bits of a part of a double, for which the double is looked for.
     pub(super) takes_parts: Cell<bool>,
+}
+
+impl Entry {
+    /// Tells whether it adds doubles by instructions for narrow lanes, which the code for those does not know.
+    fn sums_doubles(&self) -> bool {
+        let Lowering::Steps(lowered) = &self.lowering else { return false };
+        lowered.lowered.whole == Some(Format::F64) && wholes::sums_narrow_lanes(&self.insn)
+    }
 }
 
 /// Lowered instructions.
@@ -159,7 +168,7 @@ const OFTEN_TAKEN: u32 = 4096;
 /// Tells whether the instruction is worth longer code than it has, for the first time: of vectors, with shadows of some
 /// `in_registers`; of general registers, where derivatives are `in_place`.
 pub(super) fn runs_often(entry: &Entry, in_registers: bool, in_place: bool) -> bool {
-    let has_code = in_registers && may_scale(&entry.insn)
+    let has_code = in_registers && may_scale(&entry.insn) && !entry.sums_doubles()
         || in_place && (may_follow(&entry.insn) || may_count(&entry.insn));
     let often = if entry.takes_parts.get() { OFTEN_TAKEN } else { OFTEN };
     has_code && runs_again(entry) == often

@@ -192,6 +192,10 @@ fn part(
     if mixed::may_mix(insn) {
         return shadowed.parts.mixed(insn, &context.regs);
     }
+    if wholes::sums_narrow_lanes(insn) {
+        let is_wide = looks_wide(shadowed, context, gs, insn);
+        return shadowed.parts.summed(insn, &context.regs, is_wide);
+    }
     let Some((at, bytes)) = wholes::part_of_register(insn) else { return seen.into() };
     // The last is where.
     let source = insn.op_count() - if rows::inserted(insn).is_some() { 2 } else { 1 };
@@ -255,6 +259,16 @@ fn operand(insn: &Instruction, n: u32, general: &[u64; 16]) -> u64 {
     }
 }
 
+/// Tells whether operands of the instruction, which are vectors, look like doubles, by what is beside them.
+fn looks_wide(shadowed: &Shadowed, context: &mut Context, gs: u64, insn: &Instruction) -> bool {
+    let lanes = || (0..insn.op0_register().size() as u16).step_by(Format::F64.bytes());
+    (0..insn.op_count()).flat_map(|n| lanes().map(move |at| (n, at))).any(|(n, at)| {
+        let mut cell = [0; 8];
+        read_beside(shadowed, context, gs, insn, (n, at), &mut cell);
+        shadowed.parts.layout.looks_wide(u64::from_le_bytes(cell), 0)
+    })
+}
+
 /// Shadow beside the first `bytes` bytes of operand `n`.
 fn beside(
     shadowed: &Shadowed,
@@ -265,19 +279,30 @@ fn beside(
     bytes: u8,
 ) -> [u8; 8] {
     let mut kept = [0; 8];
-    let into = &mut kept[..usize::from(bytes)];
+    read_beside(shadowed, context, gs, insn, (n, 0), &mut kept[..usize::from(bytes)]);
+    kept
+}
+
+/// Reads the shadow beside operand `n`, from its byte number `at` on, into `into`, which it leaves alone where there is none.
+fn read_beside(
+    shadowed: &Shadowed,
+    context: &mut Context,
+    gs: u64,
+    insn: &Instruction,
+    (n, at): (u32, u16),
+    into: &mut [u8],
+) {
     match (AddressRecipe::of_operand(insn, n), insn.op_kind(n)) {
-        (Some(from), _) => planes::read(address_of(context, gs, &from), into),
+        (Some(from), _) => planes::read(address_of(context, gs, &from) + u64::from(at), into),
         (None, OpKind::Register) => {
             if let Some(from) = state::offset(insn.op_register(n)) {
                 let mut registers = RegisterShadows { context, in_registers: shadowed.in_registers };
-                into.copy_from_slice(registers.bytes(from, into.len()));
+                into.copy_from_slice(registers.bytes(from + at, into.len()));
             }
         }
         // A constant.
         _ => {}
     }
-    kept
 }
 
 /// Tells whether the instruction has often enough written no part of a float.

@@ -52,7 +52,7 @@ impl Layout {
 pub(super) struct Parts {
     lately: VecDeque<Written>,
     /// Verdicts on instructions that write to registers, by address, and how often they were met.
-    in_registers: HashMap<(u64, Put), (Verdict, u32)>,
+    in_registers: HashMap<(u64, Put), (Option<Verdict>, u32)>,
     /// The last of `lately` is one of which a part is being written.
     pending: bool,
     /// Last look, if it saw no part of a float.
@@ -370,6 +370,23 @@ impl Parts {
         })
     }
 
+    /// Effect of `insn`, which is about to run and whose block tells nothing of it: it adds narrow lanes, which may be halves of doubles.
+    /// If no use is seen, what is beside them decides, which is a guess where that is a float itself.
+    pub(super) fn summed(&mut self, insn: &Instruction, general: &[u64; 16], looks_wide: bool) -> Verdict {
+        let target = Target::Lane { register: insn.op0_register() };
+        let double = Some(Whole::Result(Format::F64));
+        let is_doubtful = self.layout.ends_twice;
+        let known = self.seen_before(insn, Put::Part, || {
+            match ahead::next_use(insn, target, general, &guest::read_some) {
+                Use::Part { format: Format::F64, .. } => Some(double.into()),
+                Use::Unseen | Use::Moved { .. } => None,
+                _ => Some(Verdict::default()),
+            }
+        });
+        let guess = Verdict { whole: double.filter(|_| looks_wide), is_doubtful: is_doubtful && looks_wide };
+        known.unwrap_or(guess)
+    }
+
     /// Effect of `insn`, which is about to move the upper half of a double, loaded without the other one, to its place: that it has
     /// no other may be known.
     pub(super) fn shifted(&mut self, insn: &Instruction, general: &[u64; 16]) -> Verdict {
@@ -386,10 +403,20 @@ impl Parts {
         if wholes::may_be_part(insn) || mixed::joins_registers(insn) {
             return look();
         }
+        self.seen_before(insn, put, || Some(look())).unwrap_or_default()
+    }
+
+    /// The verdict on an instruction of which it is looked up again now and then; the last one, if such a look sees nothing.
+    fn seen_before(
+        &mut self,
+        insn: &Instruction,
+        put: Put,
+        look: impl FnOnce() -> Option<Verdict>,
+    ) -> Option<Verdict> {
         let (verdict, times) = self.in_registers.entry((insn.ip(), put)).or_default();
         *times = times.saturating_add(1);
         if times.is_power_of_two() {
-            *verdict = look();
+            *verdict = look().or(*verdict);
         }
         *verdict
     }

@@ -214,7 +214,7 @@ fn flips(insn: &Instruction) -> bool {
 
 /// Tells whether the instruction adds or subtracts lanes as wide as narrow floats. It is used on doubles, too, where nothing carries
 /// from one half to the other.
-fn sums_narrow_lanes(insn: &Instruction) -> bool {
+pub(crate) fn sums_narrow_lanes(insn: &Instruction) -> bool {
     matches!(rows::row(insn), Row::Trick(Integral::Add | Integral::Subtract, Format::F32))
 }
 
