@@ -16,7 +16,7 @@ mod ends;
 pub(crate) mod mixed;
 
 use addresses::{Address, addresses_of};
-use iced_x86::{Instruction, MemorySize, OpKind, Register};
+use iced_x86::{EncodingKind, Instruction, MemorySize, OpKind, Register};
 use shadowgrind_core::format::Format;
 
 /// Number of instructions to which a use is looked for.
@@ -345,10 +345,19 @@ fn used_through(insns: &[Insn], n: usize, follow: impl Fn(&Instruction, Row) -> 
 
 /// Number of the first operand that is read, of those that may be a float.
 fn first_read(insn: &Instruction, row: Row) -> u32 {
+    let is_immediate = |n| insn.op_kind(n) == OpKind::Immediate8;
     match row {
         // The second is for the upper half.
         Row::Move(Moved::Lane(_), _) if insn.op_count() > 2 => 2,
         Row::Fused(..) => 0,
+        // The others say how, or are for the upper half.
+        Row::Unary(..)
+        | Row::Round(..)
+        | Row::Narrow(_)
+        | Row::Widen(_)
+        | Row::FromInteger(..)
+        | Row::ToInteger(..) => (1..insn.op_count()).rfind(|&n| !is_immediate(n)).unwrap_or(0),
+        Row::Compare(..) if insn.encoding() == EncodingKind::Legacy => 0,
         _ if rows::inserted(insn).is_some() => insn.op_count() - 3,
         _ => u32::from(moves(insn, row) || insn.op_count() > 2),
     }
@@ -554,6 +563,12 @@ mod tests {
             assert_eq!(found(&[sum, ADD]), [Whole::Result(Format::F64)]);
             assert_eq!(found(&[sum, MUL_SINGLE]), []);
         }
+        // What is converted to the register is not what was there: cvtpd2ps xmm0, xmm2; sqrtsd xmm0, xmm2; roundsd xmm0, xmm2, 0
+        for over in [&b"\x66\x0f\x5a\xc2"[..], b"\xf2\x0f\x51\xc2", b"\x66\x0f\x3a\x0b\xc2\0"] {
+            assert_eq!(found(&[b"\x66\x0f\xfe\xc1", over, ADD]), []);
+        }
+        // cmpltsd xmm0, xmm2
+        assert_eq!(found(&[b"\x66\x0f\xfe\xc1", b"\xf2\x0f\xc2\xc2\x01"]), [Whole::Result(Format::F64)]);
         // test rax, rax; add rax, rax; mov [rax], rax
         assert_eq!(found(&[mask, b"\x48\x85\xc0\x48\x01\xc0\x48\x89\0"]), []);
     }
