@@ -27,7 +27,8 @@ impl Shadow for MpfrShadow {
     const SUMMARY: &'static str = "Reals of high precision: which digits are wrong, and why";
     const NUMBER: u64 = 2;
     const SUBJECT: Subject = Subject::Errors;
-    const POLICY: Policy = Policy { watch: Some(WATCH), errors: Some(Errors::Reals), ..Policy::BORN };
+    const POLICY: Policy =
+        Policy { magic_rounds: true, watch: Some(WATCH), errors: Some(Errors::Reals), ..Policy::BORN };
 
     type Reach = reach::Recorded;
     type Words = Slots<Value>;
