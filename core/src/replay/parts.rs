@@ -204,6 +204,12 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         // Of two floats that were combined, as for a selection, that may be all there is.
         let is_selected = by == Bitwise::And && other == ones;
         let is_lost = is_rest && !is_selected && after >> (8 * end) != 0;
+        if by == Bitwise::And && !is_rest && tricks::leaves_few_digits(format, other) {
+            // What is looked up by these is constant, and what is left when they are taken off is not.
+            self.outcome.rounded = true;
+            self.cells.clear(to, format.bytes());
+            return true;
+        }
         let scaled = self.scaled(by, [x[one]; 2], [other; 2], r, format);
         let changes_digits = scaled.is_none() && tricks::differ_in_digits(format, float, after);
         // The power of two alone is no rounding: what is divided by it, or has it taken off, is for its digits.

@@ -80,6 +80,21 @@ static __attribute__((noinline)) double float_over_power(double x)
     return (double)((float)x / p.f);
 }
 
+/* As a table is looked up by the first digits: what is left is the number but for a constant. */
+static __attribute__((noinline)) double without_first(double x)
+{
+    parts p = {x};
+    p.u &= 0xfffe000000000000;
+    return (x - p.d) * 2;
+}
+
+static __attribute__((noinline)) double float_without_first(double x)
+{
+    narrow p = {(float)x};
+    p.u &= 0xffc00000;
+    return (double)(((float)x - p.f) * 2);
+}
+
 static __m128i word(uint64_t bits) { return _mm_cvtsi64_si128((long long)bits); }
 static __m128i bits_of(double x) { return _mm_castpd_si128(_mm_set_sd(x)); }
 static double double_of(__m128i bits) { return _mm_cvtsd_f64(_mm_castsi128_pd(bits)); }
@@ -174,6 +189,8 @@ static void checks(void)
         AT("float-power", float_power(x), 0, 1.7);
         AT("over-power", over_power(1.1 * x), 1.1L / (fabsl(w) < 2 ? 1 : -2), 1.7, -3.3);
         AT("float-over-power~1e8^", float_over_power(1.1 * x), 1.1L, 1.7);
+        AT("without-first", without_first(1.1 * x), 2.2L, 1.7, -3.3);
+        AT("float-without-first~1e8^", float_without_first(1.1 * x), 2.2L, 1.7, -3.3);
         AT("reduced", reduced(1.1 * x), 2.2L / exp2l(floorl(log2l(fabsl(1.1L * w)))), 1.7, 0.3, 248.1);
         AT("by-narrow-lanes", by_narrow_lanes(1.1 * x), 4.4L, 1.7, 3.3);
         AT("sum-elsewhere", twice(sum_elsewhere(1.1 * x)), 4.4L, 1.7, 3.3);
