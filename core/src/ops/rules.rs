@@ -117,7 +117,8 @@ pub(super) enum Fused {
 ///
 /// After Boldo and Muller, "Exact and approximated error of the FMA", IEEE Trans. Computers 60 (2011): the product is two
 /// floats, and so is the sum of its high one with c. Where these cancel, their sum is exact, and r is the rounded sum of what
-/// is left; elsewhere r is next to it. TwoSum's differences are exact in both cases.
+/// is left; elsewhere r is next to it. The high sum less r is exact in both cases (Sterbenz; or r is exact, and the difference
+/// is what was left of the product), so that nothing is left of it to be looked for.
 pub(super) fn fma_error<K: Arith>(k: &K, fused: Fused, [a, b, c]: [K::V; 3], r: K::V) -> K::V {
     let product = k.mul(a, b);
     // What is to be taken from the product.
@@ -133,15 +134,15 @@ pub(super) fn fma_error<K: Arith>(k: &K, fused: Fused, [a, b, c]: [K::V; 3], r: 
     match fused {
         Fused::Plus | Fused::Minus => {
             let (high, low) = if let Fused::Plus = fused { plus() } else { minus(product, c) };
-            k.add(difference_error(k, high, excess, r), low)
+            k.add(k.sub(k.sub(high, r), excess), low)
         }
         Fused::From => {
             let (high, low) = minus(c, product);
-            k.add(sum_error(k, high, excess, r), low)
+            k.add(k.sub(excess, k.sub(r, high)), low)
         }
         Fused::Neither => {
             let (high, low) = plus();
-            k.sub(difference_error(k, excess, high, r), low)
+            k.sub(k.sub(excess, k.add(r, high)), low)
         }
     }
 }
