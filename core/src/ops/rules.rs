@@ -89,15 +89,18 @@ pub(super) fn on_its_side<K: Arith>(k: &K, x: K::V, e: K::V) -> K::V {
 /// a + b − r for the rounded sum r: TwoSum, which needs no order of a and b (Knuth, TAOCP 2, 4.2.2, Theorem B).
 pub(super) fn sum_error<K: Arith>(k: &K, a: K::V, b: K::V, r: K::V) -> K::V {
     let b_seen = k.sub(r, a);
+    // First what frees a register that holds b.
+    let b_lost = k.sub(b, b_seen);
     let a_seen = k.sub(r, b_seen);
-    k.add(k.sub(a, a_seen), k.sub(b, b_seen))
+    k.add(k.sub(a, a_seen), b_lost)
 }
 
 /// a − b − r for the rounded difference r: TwoSum without a change of sign. An exact difference leaves +0.
 pub(super) fn difference_error<K: Arith>(k: &K, a: K::V, b: K::V, r: K::V) -> K::V {
     let b_seen = k.sub(a, r);
+    let b_lost = k.sub(b_seen, b);
     let a_seen = k.add(r, b_seen);
-    k.add(k.sub(a, a_seen), k.sub(b_seen, b))
+    k.add(k.sub(a, a_seen), b_lost)
 }
 
 /// Signs of the terms of an fma.
@@ -121,29 +124,23 @@ pub(super) enum Fused {
 /// is what was left of the product), so that nothing is left of it to be looked for.
 pub(super) fn fma_error<K: Arith>(k: &K, fused: Fused, [a, b, c]: [K::V; 3], r: K::V) -> K::V {
     let product = k.mul(a, b);
-    // What is to be taken from the product.
+    let (high, low) = match fused {
+        Fused::Plus | Fused::Neither => {
+            let high = k.add(product, c);
+            (high, sum_error(k, product, c, high))
+        }
+        Fused::Minus | Fused::From => {
+            let (first, second) = if let Fused::From = fused { (c, product) } else { (product, c) };
+            let high = k.sub(first, second);
+            (high, difference_error(k, first, second, high))
+        }
+    };
+    // What is to be taken from the product. It comes last, so that fewer numbers wait for it.
     let excess = k.fnma(a, b, product);
-    let plus = || {
-        let high = k.add(product, c);
-        (high, sum_error(k, product, c, high))
-    };
-    let minus = |a, b| {
-        let high = k.sub(a, b);
-        (high, difference_error(k, a, b, high))
-    };
     match fused {
-        Fused::Plus | Fused::Minus => {
-            let (high, low) = if let Fused::Plus = fused { plus() } else { minus(product, c) };
-            k.add(k.sub(k.sub(high, r), excess), low)
-        }
-        Fused::From => {
-            let (high, low) = minus(c, product);
-            k.add(k.sub(excess, k.sub(r, high)), low)
-        }
-        Fused::Neither => {
-            let (high, low) = plus();
-            k.sub(k.sub(excess, k.add(r, high)), low)
-        }
+        Fused::Plus | Fused::Minus => k.add(k.sub(k.sub(high, r), excess), low),
+        Fused::From => k.add(k.add(k.sub(high, r), excess), low),
+        Fused::Neither => k.sub(k.sub(excess, k.add(r, high)), low),
     }
 }
 

@@ -45,6 +45,8 @@ struct Rule {
     /// Bytes of each operand.
     width: u8,
     operands: Operands,
+    /// Registers of operands that hold copies, as a mask.
+    copies: u32,
     /// The register that the rest of a scalar result comes from.
     rest: Option<u8>,
 }
@@ -52,12 +54,13 @@ struct Rule {
 impl Rule {
     /// The rule for a result in register `r`, computed into `to`, without AVX-512.
     fn job<'a>(&'a self, inline: InlineRule, r: u8, to: u8, temps: &'a [u8]) -> Job<'a> {
-        let Rule { op, format, width, ref operands, rest } = *self;
+        let Rule { op, format, width, ref operands, copies, rest } = *self;
         let clean = |i: usize| match operands.shadows[i] {
             Place::Reg(register) if operands.extents[i] <= width => 1 << register,
             _ => 0,
         };
         Job {
+            copies,
             absent: operands.absent,
             r: Place::Reg(r),
             rest: if rest.is_some() { Rest::Low } else { Rest::Zero },
@@ -116,7 +119,7 @@ impl Emitter {
             let (formats, lanes) = ([format; 2], width / format.bytes() as u8);
             self.append(at, &Append { op, formats, lanes, operands: &operands, d, rest });
         } else {
-            self.beside_instruction(at, Rule { op, format, width, operands, rest });
+            self.beside_instruction(at, Rule { op, format, width, operands, copies: 0, rest });
         }
         self.drop_rounded(at, sum);
         self.close_operand();
@@ -189,6 +192,7 @@ impl Emitter {
                 let value = temps.pop().expect("a temporary");
                 self.move_shadow(value, d, rule.width.max(16));
                 needed.into_iter().for_each(|i| operands.x[i] = Place::Reg(value));
+                rule.copies = 1 << value;
             }
             self.guest(at);
         } else {
@@ -244,6 +248,7 @@ impl Emitter {
             if needs(i, *x) {
                 self.move_shadow(value, d, 64);
                 *x = Place::Reg(value);
+                rule.copies = 1 << value;
             }
         }
         let from = rest.map(|rest| self.shadow_in_register(rest, 0));
@@ -329,6 +334,7 @@ impl Emitter {
             let value = self.another_temporary();
             self.move_shadow(value, d, rule.width.max(16));
             needed.into_iter().for_each(|i| rule.operands.x[i] = Place::Reg(value));
+            rule.copies = 1 << value;
         }
     }
 

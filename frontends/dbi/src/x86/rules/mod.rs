@@ -138,7 +138,7 @@ impl InlineRule {
     }
 }
 
-/// One rule to emit. Registers given as operands, shadows and result are left as they are, but for `to`.
+/// One rule to emit. Registers given as operands, shadows and result are left as they are, but for `to` and copies.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Job<'a> {
     /// The shadow's.
@@ -151,6 +151,8 @@ pub(crate) struct Job<'a> {
     pub(crate) width: u8,
     /// The operands, in the order of the row. What is above their width may be anything.
     pub(crate) x: &'a [Place],
+    /// Registers of `x` that hold copies, as a mask: they are temporaries once they have been read.
+    pub(crate) copies: u32,
     /// The shadows, likewise.
     pub(crate) shadows: &'a [Place],
     /// A bit for each shadow that is known to be absent; it is not read. The rule is shorter then. A shadow of −0 is kept where
@@ -193,6 +195,7 @@ impl<'a> Job<'a> {
             format,
             width,
             x,
+            copies: 0,
             shadows,
             absent: 0,
             r: Place::Reg(to),

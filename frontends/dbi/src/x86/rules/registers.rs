@@ -48,6 +48,7 @@ impl<'a> Registers<'a> {
         spill: &[Mem],
     ) -> Self {
         let mut pool = job.temps.to_vec();
+        pool.extend((0..32).filter(|n| job.copies >> n & 1 == 1));
         // What is to be kept of the destination makes it useless as a temporary.
         if job.rest == Rest::Zero {
             pool.push(job.to);
