@@ -1,5 +1,9 @@
 # Products of matrices by numpy, which leaves them to BLAS.
+import os
 import sys
+
+# BLAS's other threads would wait busily, for as long as others keep the machine busy.
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
 import numpy
 
 n = 160

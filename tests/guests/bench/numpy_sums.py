@@ -1,5 +1,9 @@
 # Sums, means, and arithmetic on whole arrays by numpy.
+import os
 import sys
+
+# BLAS's other threads would wait busily, for as long as others keep the machine busy.
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
 import numpy
 
 a = numpy.arange(100000) % 977 / 977
