@@ -59,6 +59,7 @@ fn every_op(binding: Binding, widths: &[u8], times: usize) {
                         same_operands: placement % 8 > 3,
                         absent: if placement < 16 { 0 } else { stage.random.below(8) as u8 },
                         roomy: stage.random.below(2) == 0,
+                        copies: stage.random.below(8) as u8,
                     };
                     play(&mut stage, &scene, times);
                 }
@@ -98,6 +99,7 @@ fn doubts_are_the_hosts() {
                     same_operands: false,
                     absent: 0,
                     roomy: memory != 0,
+                    copies: 0,
                 };
                 play(&mut stage, &scene, 200);
             }
@@ -131,6 +133,7 @@ fn suspicions_are_the_hosts() {
                     same_operands: false,
                     absent,
                     roomy: absent != 1,
+                    copies: 0,
                 };
                 play(&mut stage, &scene, 100);
             }
@@ -164,6 +167,7 @@ fn function_rules_are_the_hosts_as_far_as_they_go() {
                     same_operands: false,
                     absent: 0,
                     roomy: memory != 0,
+                    copies: 0,
                 };
                 play(&mut stage, &scene, 50);
             }
@@ -197,6 +201,7 @@ fn rules_are_short() {
         same_operands: false,
         absent: 0,
         roomy: false,
+        copies: 0,
     };
     println!("instructions onto shadow 0, 1 ..., and elsewhere");
     let kinds = [(8, Rest::Keep), (8, Rest::Zero), (16, Rest::Keep), (32, Rest::Zero)];
@@ -247,6 +252,7 @@ fn known_absence_pays() {
             same_operands: false,
             absent: 2,
             roomy: false,
+            copies: 0,
         };
         let cost = scene.assemble(&stage, &scene.places(&stage)).len();
         assert!(cost <= most, "{} takes {cost}", op.name());

@@ -31,6 +31,8 @@ pub(super) struct Scene {
     pub(super) absent: u8,
     /// With [`Binding::Evex`], temporaries are many.
     pub(super) roomy: bool,
+    /// Operand i is a copy if bit i is set.
+    pub(super) copies: u8,
 }
 
 /// The places of a scene: operands, shadows, result, destination.
@@ -68,6 +70,7 @@ impl Scene {
         let (of, size) = ((self.shadow.rule, self.op), (self.format, self.width));
         let job = Job {
             absent: self.absent,
+            copies: self.copies_of(places),
             r: places.r,
             rest: self.rest,
             masks: &[1, 2, 3, 4],
@@ -96,8 +99,18 @@ impl Scene {
         }
     }
 
-    pub(super) fn scratch(&self, register: u8) -> bool {
-        self.temps().contains(&register)
+    /// Registers that the rule may leave with anything in them.
+    pub(super) fn scratch(&self, places: &Places, register: u8) -> bool {
+        self.temps().contains(&register) || self.copies_of(places) >> register & 1 == 1
+    }
+
+    /// Registers that hold copies of operands, as a mask.
+    fn copies_of(&self, places: &Places) -> u32 {
+        let copies = places.x.iter().enumerate().filter(|&(i, _)| self.copies >> i & 1 == 1);
+        copies.fold(0, |mask, (_, &place)| match place {
+            Place::Reg(register) => mask | 1 << register,
+            Place::Mem(_) => mask,
+        })
     }
 
     /// Bytes of a register under test.
@@ -197,7 +210,7 @@ pub(super) fn check(
     let rest = usize::from(scene.width)..above;
     assert_eq!(got[rest.clone()], kept[rest], "beyond the width; {}", text());
     for n in (0..if scene.binding == Binding::Evex { 32 } else { 16 })
-        .filter(|&n| n != places.to && !scene.scratch(n))
+        .filter(|&n| n != places.to && !scene.scratch(places, n))
     {
         let bytes = scene.register_bytes();
         let after = stage.read::<64>(AFTER + 64 * u64::from(n));
