@@ -82,6 +82,19 @@ static double filled(double x)
     for (int i = 0; i < ROWS; i++) sum += values[i];
     return sum;
 }
+/* Numbers with and without derivatives in turn, over others with derivatives, by words. */
+KEPT void copy(int *to, const int *from, int count)
+{
+    for (volatile int i = 0; i < count; i++) to[i] = from[i];
+}
+static double copied(double x)
+{
+    double from[ROWS], to[ROWS], sum = 0;
+    for (int i = 0; i < ROWS; i++) from[i] = i / 20 % 2 ? x * i : i, to[i] = x / (i + 1);
+    copy((int *)to, (const int *)from, 2 * ROWS);
+    for (int i = 0; i < ROWS; i++) sum += to[i];
+    return sum;
+}
 /* Where a number was, one function has integers and another puts a part into a number. */
 KEPT double number_in_frame(double x)
 {
@@ -118,6 +131,7 @@ static void checks(void)
         AT("turned", turned(1.1 * x), -2.2L, 1.7, -3.3);
         AT("with-other-digits^", with_other_digits(1.1 * x), 2.2L, 1.7, -3.3);
         AT("filled~1000^", filled(1.1 * x), 1.1L * (ROWS * (ROWS - 1) / 2 - (ROWS - 11) * (ROWS - 12) / 2), 1.7, -3.3);
+        AT("copied", copied(1.1 * x), 1.1L * (20 * (29.5L + 69.5L)), 1.7, -3.3);
         AT("in-frames", in_frames(1.1 * x), 4.4L * ROWS, 1.7, -3.3);
     }
 }

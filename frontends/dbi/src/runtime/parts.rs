@@ -229,20 +229,21 @@ impl Parts {
         used
     }
 
-    /// Use of what a store puts down, if the last look still holds for it. Of a double that is overwritten by halves, the first
+    /// Use of what a store puts down, if the last look still holds for it: not for words of floats with shadows. Of a double that is overwritten by halves, the first
     /// is taken for other digits until the second one comes: only then is it none any more.
     fn held(&mut self, store: Store<'_>) -> Option<Use> {
         const DOUBLE: u64 = 8;
         let Store { insn, address, bytes, .. } = store;
         let look = self.look.as_mut().filter(|look| look.goes_on(insn.ip(), [address, bytes.into()]))?;
-        look.left = look.left.checked_sub(1)?;
-        look.address = address;
-        let (used, was_halfway) = (look.used, std::mem::take(&mut look.is_halfway));
         let start = address & !(DOUBLE - 1);
+        if std::mem::take(&mut look.is_halfway) {
+            planes::clear(start, NARROW.into());
+        }
+        let is_known = bytes < NARROW || !store.is_moved();
+        look.left = look.left.checked_sub(1).filter(|_| is_known)?;
+        look.address = address;
+        let used = look.used;
         if bytes < NARROW || address != start {
-            if was_halfway {
-                planes::clear(start, NARROW.into());
-            }
             return Some(used);
         }
         // Other digits of a zero are another number.

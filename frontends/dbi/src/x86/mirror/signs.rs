@@ -1,7 +1,7 @@
 //! Signs of floats in general registers, cleared, set and turned over by integer instructions: `and` with all bits but the
 //! sign, `or` and `xor` with the sign alone.
 //!
-//! The derivative of −x is x's turned over, whatever x is, and so is the cell that stands for it. A mask in a register is looked at
+//! The derivative of −x is x's turned over, whatever x is, and so are its error, and the cell that stands for either. A mask in a register is looked at
 //! when there is a shadow: if it is another, the instruction is left to the engine, and so it is where the mask has a shadow, or
 //! the cell is not that of one float as wide as the register.
 
@@ -70,10 +70,14 @@ impl Emitter {
     /// Annotates the instruction so if it is one of those; false if it is not, or cannot be.
     pub(super) fn sign_alone(&mut self, at: At<'_>) -> bool {
         let settings = self.mirror().settings;
-        let derives = settings.policy.derivatives.is_some() && !settings.slow;
         let Some(Signing { sign, format, float, mask }) = signing(&at.insn().decoded) else { return false };
+        let is_known = match settings.policy.derivatives {
+            Some(_) => true,
+            // An error, or a real, may have another sign than its float.
+            None => sign == Sign::Turned && (format == Format::F64 || !settings.records),
+        };
         let flags_are_dead = self.mirror().liveness.flags_are_dead(at.index);
-        if !derives || self.mode.is_off() || !self.may_carry(float) || !flags_are_dead {
+        if !is_known || settings.slow || self.mode.is_off() || !self.may_carry(float) || !flags_are_dead {
             return false;
         }
         let (cell, bytes) = (self.cell(float), format.bytes());
@@ -96,10 +100,13 @@ impl Emitter {
             let another = cold.jcc_open(encode::NOT_EQUAL);
             cold.patch(another, exit);
         }
-        // The cell's upper half: a double's shadow has one, a narrow float's has none.
-        encode::compare_zero(cold, cell.plus(4), 4);
-        let other = cold.jcc_open(if bytes == 8 { encode::EQUAL } else { encode::NOT_EQUAL });
-        cold.patch(other, exit);
+        // The cell's upper half: a double's shadow has one, a narrow float's has none. Handles lie in the lower half, and eight
+        // bytes of two floats have their sign where a double has it.
+        if !settings.records {
+            encode::compare_zero(cold, cell.plus(4), 4);
+            let other = cold.jcc_open(if bytes == 8 { encode::EQUAL } else { encode::NOT_EQUAL });
+            cold.patch(other, exit);
+        }
         if sign != Sign::Turned {
             encode::test(cold, float, bytes);
             let stays = cold.jcc_open(if sign == Sign::Cleared { encode::NO_SIGN } else { encode::SIGN });
