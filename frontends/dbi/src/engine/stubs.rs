@@ -139,13 +139,9 @@ fn emit_syscall(
     slow: u64,
     after_slow: u64,
 ) -> (u64, u64) {
-    const JMP_BYTES: u8 = 5;
-    const SHORT_JMP_BYTES: u8 = 2;
-    let unless_rcx_zero_else = |code: &mut Asm, target: u64| {
-        // jrcxz to the far jump, else over it.
-        code.jrcxz_over(SHORT_JMP_BYTES);
-        code.raw(&[0xeb, JMP_BYTES]);
-        code.jmp(target);
+    let jump_if_rcx_is_zero = |code: &mut Asm, target: u64| {
+        let field = code.jump_if_rcx_is_zero();
+        code.patch(field, target);
     };
     code.store(field(Context::OFFSET_SYSCALL_NUMBER), RAX);
     code.store(field(Context::OFFSET_SYSCALL_NEXT), RCX);
@@ -156,18 +152,18 @@ fn emit_syscall(
     code.raw(&[0x0f, 0xb7, 0xc8]);
     code.raw(&[0x0f, 0xb6, 0x89]);
     code.imm32(i32::try_from(plain_calls).expect("call table below 2^31"));
-    unless_rcx_zero_else(code, slow);
+    jump_if_rcx_is_zero(code, slow);
     code.store_imm32(field(Mailbox::OFFSET_PLACE), crate::mailbox::place::SYSCALL as i32);
     code.load32(RCX, field(Mailbox::OFFSET_NO_REQUEST));
-    unless_rcx_zero_else(code, slow);
+    jump_if_rcx_is_zero(code, slow);
     code.raw(&[0x0f, 0x05]);
     let after = code.here();
     code.store_imm32(field(Mailbox::OFFSET_PLACE), crate::mailbox::place::CACHE as i32);
     code.load32(RCX, field(Mailbox::OFFSET_NO_REQUEST));
-    unless_rcx_zero_else(code, after_slow);
+    jump_if_rcx_is_zero(code, after_slow);
     // lea rcx, [rax + EFAULT]: the page that the call failed on may be protected by us.
     code.raw(&[0x48, 0x8d, 0x48, libc::EFAULT as u8]);
-    unless_rcx_zero_else(code, after_slow);
+    jump_if_rcx_is_zero(code, after_slow);
     code.load(RCX, field(Context::OFFSET_SYSCALL_NEXT));
     code.jmp_slot(field(Context::OFFSET_SYSCALL_RESUME));
     (before, after)

@@ -240,7 +240,7 @@ impl Asm {
     }
 
     /// `jrcxz` over the next `bytes` bytes.
-    pub(crate) fn jrcxz_over(&mut self, bytes: u8) {
+    fn jrcxz_over(&mut self, bytes: u8) {
         self.raw(&[0xe3, bytes]);
     }
 
@@ -250,6 +250,19 @@ impl Asm {
         // To the far jump, or over it.
         self.jrcxz_over(SHORT_JMP.len() as u8);
         self.raw(&SHORT_JMP);
+        self.jmp_open()
+    }
+
+    /// A jump of any distance to `target`, taken unless rcx is zero.
+    pub(crate) fn jmp_unless_rcx_is_zero(&mut self, target: u64) {
+        let field = self.jump_unless_rcx_is_zero();
+        self.patch(field, target);
+    }
+
+    /// A jump of any distance to what is patched in, taken unless rcx is zero.
+    pub(crate) fn jump_unless_rcx_is_zero(&mut self) -> Rel32 {
+        const JMP_BYTES: u8 = 5;
+        self.jrcxz_over(JMP_BYTES);
         self.jmp_open()
     }
 

@@ -69,14 +69,12 @@ pub(crate) const IB_ENTRY_BYTES: u64 = 28;
 /// Emits the entry for arrivals through the branch table of `mode`: check that the target is `pc`, and in the shared table
 /// that the mode is this one, then put rcx back. Falls through to the block.
 pub(crate) fn ib_entry(code: &mut Asm, frame: &Frame, pc: u64, mode: Mode) -> Misses {
-    const JMP_BYTES: u8 = 5;
     let start = code.here();
     let table = mode.table().unwrap_or(0);
     let target = frame.field(Context::OFFSET_IB_TARGET);
     let (mut misses, mut count) = (Misses::default(), 0);
     let mut miss = |code: &mut Asm| {
-        code.jrcxz_over(JMP_BYTES);
-        code.jmp(frame.ib_misses[table]);
+        code.jmp_unless_rcx_is_zero(frame.ib_misses[table]);
         misses[count] = (code.here() - start) as u8;
         count += 1;
     };

@@ -16,8 +16,6 @@ use super::vector::{At, Mem};
 use crate::context::Context;
 use iced_x86::{Code, FlowControl, Instruction, MemoryOperand, OpKind, Register};
 
-const JMP_BYTES: u8 = 5;
-
 impl Emitter {
     pub(super) fn jcc(&mut self, insn: &Insn) {
         // iced numbers condition codes from 1 in the hardware's order.
@@ -96,9 +94,8 @@ impl Emitter {
         pop_into_rcx(&mut self.out.hot, insn);
         self.note(index, Spilled { rcx: true, ..Spilled::default() });
         self.out.hot.add_rcx(-expected);
-        self.out.hot.jrcxz_over(5);
         let miss = self.out.cold.here();
-        self.out.hot.jmp(miss);
+        self.out.hot.jmp_unless_rcx_is_zero(miss);
         if self.mode.is_annotated() {
             self.put_back_rcx();
         }
@@ -182,8 +179,7 @@ impl Emitter {
         let scratch = self.frame.slot(Slot::Scratch);
         self.out.hot.store(scratch, RCX);
         encode::load_rcx(&mut self.out.hot, address, 4);
-        self.out.hot.jrcxz_over(JMP_BYTES);
-        let other = self.out.hot.jmp_open();
+        let other = self.out.hot.jump_unless_rcx_is_zero();
         self.out.hot.load(RCX, scratch);
         self.jump_to(insn.decoded.next_ip());
         let here = self.out.hot.here();

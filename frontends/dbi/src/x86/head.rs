@@ -60,7 +60,6 @@ impl Emitter {
 
     /// Compares the eight bytes, or the one byte, at `address` and goes to `differ` if they are not `expected`.
     fn compare_word(&mut self, address: u64, expected: u64, eight: bool, differ: u64) {
-        const JMP_BYTES: u8 = 5;
         const MOV_RCX_AT_RCX: &[u8] = &[0x48, 0x8b, 0x09];
         const MOVZX_ECX_BYTE_AT_RCX: &[u8] = &[0x0f, 0xb6, 0x09];
         let hot = &mut self.out.hot;
@@ -68,7 +67,6 @@ impl Emitter {
         hot.raw(if eight { MOV_RCX_AT_RCX } else { MOVZX_ECX_BYTE_AT_RCX });
         hot.mov_imm(RAX, expected.wrapping_neg());
         hot.add_rcx_rax();
-        hot.jrcxz_over(JMP_BYTES);
-        hot.jmp(differ);
+        hot.jmp_unless_rcx_is_zero(differ);
     }
 }

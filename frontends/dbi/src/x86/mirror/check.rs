@@ -143,7 +143,6 @@ impl Emitter {
     /// Leaves a store of up to four bytes to the engine if one of the eight bytes of the mirror from `mem` on has a shadow: of an
     /// upper half of eight bytes that are aligned, one of its own four. rcx is not spilled.
     pub(super) fn check_beside(&mut self, at: At<'_>, mem: Mem) {
-        const JMP_BYTES: u8 = 5;
         let scratch = self.frame.slot(Slot::Scratch);
         let flags_are_dead = self.mirror().liveness.flags_are_dead(at.index);
         let stub = self.side_exit(SideExit::OutOfLine(at.insn().pc()), true);
@@ -157,8 +156,7 @@ impl Emitter {
             encode::load_rcx(&mut self.out.hot, mem, 8);
             let spilled = self.spilled(Some(RCX));
             self.note(at.index, spilled);
-            self.out.hot.jrcxz_over(JMP_BYTES);
-            let field = self.out.hot.jmp_open();
+            let field = self.out.hot.jump_unless_rcx_is_zero();
             self.out.hot.load(RCX, scratch);
             self.note_spilled(at.index);
             field
@@ -169,14 +167,12 @@ impl Emitter {
             cold.load(RCX, scratch);
         }
         encode::upper_half_to_rcx(cold, mem);
-        cold.jrcxz_over(JMP_BYTES);
-        cold.jmp(stub);
+        cold.jmp_unless_rcx_is_zero(stub);
         if mem.uses(RCX) {
             cold.load(RCX, scratch);
         }
         encode::load_rcx(cold, mem, 4);
-        cold.jrcxz_over(JMP_BYTES);
-        cold.jmp(stub);
+        cold.jmp_unless_rcx_is_zero(stub);
         cold.load(RCX, scratch);
         cold.jmp(onwards);
     }
@@ -234,7 +230,6 @@ impl Emitter {
 
     /// A jump that is taken if all these cells are zero. Keeps the flags unless they are dead.
     pub(super) fn skip_if_zero(&mut self, at: At<'_>, cells: &[(Mem, usize)]) -> Rel32 {
-        const JMP_BYTES: u8 = 5;
         let mut others = Vec::new();
         if let (true, Some((&last, first))) =
             (self.mirror().liveness.flags_are_dead(at.index), cells.split_last())
@@ -258,8 +253,7 @@ impl Emitter {
                 self.out.hot.load(RCX, scratch);
             }
             encode::load_rcx(&mut self.out.hot, mem, bytes);
-            self.out.hot.jrcxz_over(JMP_BYTES);
-            others.push(self.out.hot.jmp_open());
+            others.push(self.out.hot.jump_unless_rcx_is_zero());
         }
         self.out.hot.load(RCX, scratch);
         self.note_spilled(at.index);
@@ -274,11 +268,9 @@ impl Emitter {
 
     /// Exits by `stub` unless rcx, which is in its slot, is 0.
     pub(super) fn exit_unless_zero(&mut self, at: At<'_>, stub: u64) {
-        const JMP_BYTES: u8 = 5;
         let spilled = self.spilled(Some(RCX));
         self.note(at.index, spilled);
-        self.out.hot.jrcxz_over(JMP_BYTES);
-        self.out.hot.jmp(stub);
+        self.out.hot.jmp_unless_rcx_is_zero(stub);
     }
 
     pub(super) fn jump_if_not_equal(&mut self, stub: u64) {

@@ -23,8 +23,6 @@ use crate::x86::vector::{Length, Mem, Place, Vector, forms};
 use iced_x86::OpKind;
 use shadowgrind_core::format::Format;
 
-const JMP_BYTES: u8 = 5;
-
 /// The operands of a comparison, or what is rounded: shadows, how many bytes of each, and of which floats.
 pub(super) struct Compared {
     pub(super) shadows: Vec<Place>,
@@ -244,14 +242,14 @@ impl Emitter {
             } else {
                 self.union_to_rcx(union);
             }
-            fields.push(self.jump_unless_rcx_is_zero());
+            fields.push(self.out.hot.jump_unless_rcx_is_zero());
         }
         for (index, &mem) in scalars.iter().flatten().enumerate() {
             if index > 0 && mem.uses(RCX) {
                 self.out.hot.load(RCX, self.frame.slot(Slot::Scratch));
             }
             encode::load_rcx(&mut self.out.hot, mem, compared.bytes.into());
-            fields.push(self.jump_unless_rcx_is_zero());
+            fields.push(self.out.hot.jump_unless_rcx_is_zero());
         }
         self.count_in_passing(at, number, fields, stub, until == Until::Enough);
     }
@@ -262,7 +260,7 @@ impl Emitter {
         let spilled = self.spilled(Some(RCX));
         self.note(at.index, spilled);
         encode::mask_to_rcx(&mut self.out.hot);
-        let field = self.jump_unless_rcx_is_zero();
+        let field = self.out.hot.jump_unless_rcx_is_zero();
         self.count_in_passing(at, number, vec![field], None, false);
     }
 
@@ -290,18 +288,12 @@ impl Emitter {
         cold.add_rcx(1);
         encode::store(cold, counter, RCX, 8);
         if ends {
-            cold.jrcxz_over(JMP_BYTES);
-        }
-        cold.jmp(back);
-        if ends {
+            cold.jmp_unless_rcx_is_zero(back);
             self.side_exit(SideExit::Counted(at.insn().pc()), true);
+        } else {
+            cold.jmp(back);
         }
         fields.into_iter().for_each(|field| self.out.hot.patch(field, start));
-    }
-
-    fn jump_unless_rcx_is_zero(&mut self) -> Rel32 {
-        self.out.hot.jrcxz_over(JMP_BYTES);
-        self.out.hot.jmp_open()
     }
 
     pub(super) fn counter(&self, number: u16) -> Mem {

@@ -11,8 +11,6 @@ use crate::x86::asm::RCX;
 use crate::x86::code::Slot;
 use crate::x86::emit::Emitter;
 
-const JMP_BYTES: u8 = 5;
-
 impl Emitter {
     /// Tells whether exchanges are seen to here.
     pub(super) fn has_exchanges(&mut self) -> bool {
@@ -43,8 +41,7 @@ impl Emitter {
         let hot = &mut self.out.hot;
         hot.mov_imm(RCX, 1);
         hot.exchange_ecx(word);
-        hot.jrcxz_over(JMP_BYTES);
-        hot.jmp(taken);
+        hot.jmp_unless_rcx_is_zero(taken);
         hot.load(RCX, scratch);
         self.mirror().locked = true;
         self.note_spilled(at.index);

@@ -25,8 +25,6 @@ use crate::x86::superblock::{Insn, Superblock};
 use crate::x86::table::{Direction, Row};
 use iced_x86::{Instruction, Register};
 
-const JMP_BYTES: u8 = 5;
-
 fn stores_mxcsr(insn: &Instruction) -> bool {
     rows::row(insn) == Row::Mxcsr(Direction::Save)
 }
@@ -92,8 +90,7 @@ impl Emitter {
         hot.store_mxcsr(mxcsr);
         hot.load32(RCX, mxcsr);
         hot.extract_ecx(self.frame.field(Context::OFFSET_MXCSR_SETTLES));
-        hot.jrcxz_over(JMP_BYTES);
-        hot.jmp(settled);
+        hot.jmp_unless_rcx_is_zero(settled);
         hot.load32(RCX, patience);
         hot.add_ecx(-1);
         hot.store_ecx(patience);

@@ -124,7 +124,6 @@ impl Emitter {
     fn jump_if_out_of_range(&mut self, at: At<'_>) -> Rel32 {
         /// Condition code 2.
         const INCOMPLETE: i64 = 1 << 10;
-        const JMP_BYTES: u8 = 5;
         let (status, scratch) = (self.x87_slot(STATUS), self.frame.slot(Slot::Scratch));
         let bits = Constants::at(self.mirror().settings.constants).integer(INCOMPLETE);
         self.store_x87_status();
@@ -133,9 +132,8 @@ impl Emitter {
         self.note(at.index, spilled);
         encode::load_rcx(&mut self.out.hot, status, 2);
         encode::extract_rcx(&mut self.out.hot, bits);
-        self.out.hot.jrcxz_over(JMP_BYTES);
         let out_of_range = self.out.cold.here();
-        self.out.hot.jmp(out_of_range);
+        self.out.hot.jmp_unless_rcx_is_zero(out_of_range);
         self.out.hot.load(RCX, scratch);
         self.note_spilled(at.index);
         self.out.cold.load(RCX, scratch);

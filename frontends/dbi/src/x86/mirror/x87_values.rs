@@ -231,10 +231,8 @@ impl Emitter {
         self.out.hot.add_rcx(-3);
         let spilled = self.spilled(Some(RCX));
         self.note(at.index, spilled);
-        // Over the jump that is over the way out.
-        self.out.hot.jrcxz_over(2);
-        self.out.hot.raw(&[0xeb, 5]);
-        self.out.hot.jmp(stub);
+        let empty = self.out.hot.jump_if_rcx_is_zero();
+        self.out.hot.patch(empty, stub);
         self.out.hot.load(RCX, self.frame.slot(Slot::Scratch));
         self.note_spilled(at.index);
     }
