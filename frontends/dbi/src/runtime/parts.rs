@@ -78,6 +78,14 @@ struct Look {
     is_halfway: bool,
 }
 
+/// Purpose of what a store puts down for which a look holds.
+enum Held {
+    /// Bytes whose use the look saw.
+    Use(Use),
+    /// The lower half of a double. It is taken for other digits until the upper half comes: only then is the double none any more.
+    Half,
+}
+
 impl Look {
     /// Number of stores for which a first look holds, and most for which one does that is like those before.
     const FIRST: u16 = 8;
@@ -186,10 +194,8 @@ impl Parts {
             (Some(known), _) => Use::New { format: known.format, at: (address - known.start) as u8 },
             (None, Some(Whole::Part { format, at })) => Use::Part { format, at, written: 0 },
             _ => match self.held(store) {
-                Some(_) if self.is_halfway() => {
-                    return Some(Whole::Part { format: Format::F64, at: 0 }).into();
-                }
-                Some(used) => used,
+                Some(Held::Half) => return Some(Whole::Part { format: Format::F64, at: 0 }).into(),
+                Some(Held::Use(used)) => used,
                 None => self.next_use(insn, [address, bytes.into()], general),
             },
         };
@@ -229,11 +235,10 @@ impl Parts {
         used
     }
 
-    /// Use of what a store puts down, if the last look still holds for it: not for words of floats with shadows. Of a double that is overwritten by halves, the first
-    /// is taken for other digits until the second one comes: only then is it none any more.
-    fn held(&mut self, store: Store<'_>) -> Option<Use> {
+    /// Purpose of what a store puts down, if the last look still holds for it: it does not for words of floats with shadows.
+    fn held(&mut self, store: Store<'_>) -> Option<Held> {
         const DOUBLE: u64 = 8;
-        let Store { insn, address, bytes, .. } = store;
+        let (Store { insn, address, bytes, .. }, layout) = (store, self.layout);
         let look = self.look.as_mut().filter(|look| look.goes_on(insn.ip(), [address, bytes.into()]))?;
         let start = address & !(DOUBLE - 1);
         if std::mem::take(&mut look.is_halfway) {
@@ -242,22 +247,15 @@ impl Parts {
         let is_known = bytes < NARROW || !store.is_moved();
         look.left = look.left.checked_sub(1).filter(|_| is_known)?;
         look.address = address;
-        let used = look.used;
-        if bytes < NARROW || address != start {
-            return Some(used);
+        if bytes == NARROW && address == start {
+            // Other digits of a zero are another number.
+            let float = bits(start, DOUBLE as usize);
+            let is_normal = float >> 52 & 0x7ff != 0;
+            let is_active = planes::any(start + u64::from(NARROW), NARROW.into());
+            look.is_halfway =
+                is_normal && is_active && layout.looks_wide(cell(start, DOUBLE as usize), float);
         }
-        // Other digits of a zero are another number.
-        let is_normal = bits(start, DOUBLE as usize) >> 52 & 0x7ff != 0;
-        let is_active = planes::any(start + u64::from(NARROW), NARROW.into());
-        let is_double = is_normal && is_active && self.looks_wide(start);
-        if let Some(look) = &mut self.look {
-            look.is_halfway = is_double;
-        }
-        Some(used)
-    }
-
-    fn is_halfway(&self) -> bool {
-        self.look.as_ref().is_some_and(|look| look.is_halfway)
+        Some(if look.is_halfway { Held::Half } else { Held::Use(look.used) })
     }
 
     /// Effect of a store of a part of a float all of which is written: it comes with what is kept beside it, or without.
@@ -376,7 +374,6 @@ impl Parts {
     pub(super) fn summed(&mut self, insn: &Instruction, general: &[u64; 16], looks_wide: bool) -> Verdict {
         let target = Target::Lane { register: insn.op0_register() };
         let double = Some(Whole::Result(Format::F64));
-        let is_doubtful = self.layout.ends_twice;
         let known = self.seen_before(insn, Put::Part, || {
             match ahead::next_use(insn, target, general, &guest::read_some) {
                 Use::Part { format: Format::F64, .. } => Some(double.into()),
@@ -384,8 +381,8 @@ impl Parts {
                 _ => Some(Verdict::default()),
             }
         });
-        let guess = Verdict { whole: double.filter(|_| looks_wide), is_doubtful: is_doubtful && looks_wide };
-        known.unwrap_or(guess)
+        let is_doubtful = looks_wide && self.layout.ends_twice;
+        known.unwrap_or(Verdict { whole: double.filter(|_| looks_wide), is_doubtful })
     }
 
     /// Effect of `insn`, which is about to move the upper half of a double, loaded without the other one, to its place: that it has

@@ -160,13 +160,9 @@ pub(crate) fn may_be_part(insn: &Instruction) -> bool {
 /// Tells whether it may be taken for granted of `insn`, once it has often written no part of a float, that it writes none: it moves as
 /// many bytes as a narrow float has, or whole lanes. What it is given besides is looked at each time.
 pub(crate) fn may_be_alone(insn: &Instruction) -> bool {
+    let moves_narrow = || part_in_memory(insn) == Some(NARROW) && insn.op1_kind() == OpKind::Register;
     let is_of_vectors = || insn.op0_kind() == OpKind::Register && insn.op0_register().is_vector_register();
-    moves_narrow(insn) || is_of_vectors() && (mixed::may_mix(insn) || mixed::may_insert(insn))
-}
-
-/// Tells whether `insn` stores as many bytes of a register as a narrow float has.
-pub(crate) fn moves_narrow(insn: &Instruction) -> bool {
-    part_in_memory(insn) == Some(NARROW) && insn.op1_kind() == OpKind::Register
+    moves_narrow() || is_of_vectors() && (mixed::may_mix(insn) || mixed::may_insert(insn))
 }
 
 /// Tells whether `insn` stores no more than half of a double to a place in its function's frame, which is the same variable each time.

@@ -65,11 +65,11 @@ impl Emitter {
         }
         let is_evex = insn.encoding() == EncodingKind::EVEX;
         let upper = self.has_upper();
-        let held = if upper { self.mirror().settings.in_registers } else { 16 };
+        let held = if upper { self.mirror().settings.in_registers } else { u8::MAX };
         // A register whose shadow is in memory may be a mask: then it has none.
         let (value, b, mask) = match b {
-            Some(mask) if upper && a < held && mask >= held => (a, None, Some(mask)),
-            Some(b) if upper && b < held && a >= held && form != forms::AND_NOT => (b, None, Some(a)),
+            Some(mask) if a < held && mask >= held => (a, None, Some(mask)),
+            Some(b) if b < held && a >= held && form != forms::AND_NOT => (b, None, Some(a)),
             _ => (a, b, None),
         };
         let all_held = value < held && b.is_none_or(|b| b < held);

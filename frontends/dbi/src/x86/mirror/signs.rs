@@ -1,9 +1,9 @@
 //! Signs of floats in general registers, cleared, set and turned over by integer instructions: `and` with all bits but the
 //! sign, `or` and `xor` with the sign alone.
 //!
-//! The derivative of −x is x's turned over, whatever x is, and so are its error, and the cell that stands for either. A mask in a register is looked at
-//! when there is a shadow: if it is another, the instruction is left to the engine, and so it is where the mask has a shadow, or
-//! the cell is not that of one float as wide as the register.
+//! The derivative of −x is x's turned over, whatever x is, and so are its error, and the cell that stands for either. A mask
+//! in a register is looked at when there is a shadow: if it is another, the instruction is left to the engine, and so it is
+//! where the mask has a shadow, or the cell is not that of one float as wide as the register.
 
 use super::At;
 use super::check::SideExit;
