@@ -39,7 +39,7 @@ pub struct Engine {
 
 /// Configurations that the whole suite must also pass in: a name, the shadow if it is not that of the environment,
 /// options, and the factor of time limits.
-const CONFIGURATIONS: [(&str, Option<&str>, &[&str], u32); 10] = [
+const CONFIGURATIONS: [(&str, Option<&str>, &[&str], u32); 12] = [
     ("hot-1", None, &["--hot-after=1"], 2),
     ("superblock-1", None, &["--superblock-limit=1"], 4),
     ("no-link", None, &["--no-link"], 4),
@@ -50,6 +50,8 @@ const CONFIGURATIONS: [(&str, Option<&str>, &[&str], u32); 10] = [
     ("isa-native", None, &["--isa=native"], 1),
     ("dot", Some("dot"), &["--from-start"], 4),
     ("mpfr", Some("mpfr"), &[], 8),
+    ("error", Some("error"), &[], 4),
+    ("adjoint", Some("adjoint"), &["--from-start"], 8),
 ];
 
 impl Engine {

@@ -27,6 +27,24 @@ static void moves(void)
     printf("%.17g %.17g\n", a, b);
 }
 
+/* What is left in registers that are read though they are empty, and popped. */
+static void emptied(void)
+{
+    static unsigned char state[512] __attribute__((aligned(16)));
+    static const double doubled = 2.5;
+    __asm__ volatile("fninit\n .rept 4\n fldpi\n fld1\n .endr\n fninit\n jmp 1f\n"
+                     "1: fcomp %%st(3)\n jmp 2f\n 2: fcompl %1\n jmp 3f\n 3: fucompp\n jmp 4f\n"
+                     "4: fucomip %%st(2)\n fld1\n fldl %1\n ffreep %%st(1)\n fcomp %%st(1)\n fxsave %0\n fninit"
+                     : "=m"(state) : "m"(doubled) : "cc");
+    for (int i = 0; i < 8; i++) {
+        unsigned long long significand;
+        unsigned short end;
+        memcpy(&significand, state + 32 + 16 * i, 8);
+        memcpy(&end, state + 40 + 16 * i, 2);
+        printf("%04x%016llx\n", end, significand);
+    }
+}
+
 int main(void)
 {
     __asm__ volatile("fninit");
@@ -41,6 +59,7 @@ int main(void)
     report("freed");
     __asm__ volatile("fninit");
     moves();
+    emptied();
     report("end");
     unsigned char state[108];
     __asm__ volatile("fninit\n fldpi\n fld1\n fnsave %0\n" : "=m"(state));

@@ -10,7 +10,7 @@ use super::x87_values::Operand;
 use crate::x86::emit::Emitter;
 use crate::x86::rules::InlineRule;
 use crate::x86::vector::{Mem, Place};
-use iced_x86::{MemorySize, RflagsBits};
+use iced_x86::{Instruction, MemorySize, RflagsBits};
 use shadowgrind_core::format::Format;
 
 impl Emitter {
@@ -65,9 +65,11 @@ impl Emitter {
         const KEEPS: u8 = 0xdb;
         const PARITY: u8 = 10;
         let insn = at.insn();
-        let to_flags = insn.decoded.rflags_modified() & RflagsBits::ZF != 0;
         let &[_, second] = insn.bytes() else { return false };
-        if !to_flags || has_memory(&insn.decoded) || !self.mirror().liveness.flags_are_dead(at.index) {
+        if !to_flags(&insn.decoded)
+            || has_memory(&insn.decoded)
+            || !self.mirror().liveness.flags_are_dead(at.index)
+        {
             return false;
         }
         let cells = shadows.iter().filter_map(|place| match *place {
@@ -89,6 +91,14 @@ impl Emitter {
         let here = self.out.hot.here();
         self.out.hot.patch(inactive, here);
         true
+    }
+
+    /// Leaves a comparison that pops, and writes the condition code, to the engine if the top is empty: read, it would be filled, of
+    /// which `fxsave` sees something even after.
+    pub(super) fn check_popped(&mut self, at: At<'_>) {
+        if !to_flags(&at.insn().decoded) && !self.x87_is_full(0) {
+            self.exit_if_empty(at);
+        }
     }
 
     /// A comparison that the shadow wants to see if it may come out otherwise.
@@ -121,4 +131,9 @@ impl Emitter {
             }
         }
     }
+}
+
+/// Tells whether a comparison writes flags, and leaves the condition code alone.
+pub(super) fn to_flags(insn: &Instruction) -> bool {
+    insn.rflags_modified() & RflagsBits::ZF != 0
 }

@@ -113,7 +113,7 @@ impl Emitter {
         let number = self.parts_temporaries(doubt, Op::Sub);
         self.ready_mxcsr(at);
         let skip = self.x87_skip(at, operands, number);
-        self.check_empty(at, &[0], NONE);
+        self.check_popped(at);
         if has_memory(&at.insn().decoded) {
             self.copy_operand(at);
         }

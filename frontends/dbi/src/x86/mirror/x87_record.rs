@@ -12,6 +12,7 @@ use super::encode;
 use super::operand::has_memory;
 use super::record::in_record;
 use super::rounding::may_round;
+use super::x87_compare::to_flags;
 use super::x87_stack::register;
 use crate::x86::asm::Gpr;
 use crate::x86::emit::Emitter;
@@ -237,8 +238,12 @@ impl Emitter {
             let sources: Vec<Source> = self.memory_source(insn).into_iter().collect();
             self.check(at, &sources);
         }
-        if to != Some(0) && self.may_be_empty(at) {
+        let asks = to.is_none() && to_flags(insn) && !self.x87_is_full(0);
+        if asks || to != Some(0) && self.may_be_empty(at) {
             return self.out_of_line(at);
+        }
+        if to.is_none() {
+            self.check_popped(at);
         }
         // Nothing is spilled while something else is spilled.
         let handle = self.temporary(0);

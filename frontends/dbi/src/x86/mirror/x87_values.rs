@@ -213,12 +213,16 @@ impl Emitter {
     /// Others are filled or emptied by the guest's instruction alike, or read from a copy. Leaves another condition code, which
     /// arithmetic is free to do as well (Intel's manual, volume 1, 8.1.3.3).
     pub(super) fn check_empty(&mut self, at: At<'_>, read: &[u8], to: u8) {
+        let pops = at.insn().decoded.fpu_stack_increment_info().increment() > 0;
+        if read.contains(&0) && to != 0 && !pops && !self.x87_is_full(0) {
+            self.exit_if_empty(at);
+        }
+    }
+
+    /// Leaves the instruction to the engine if the top is empty. Leaves another condition code.
+    pub(super) fn exit_if_empty(&mut self, at: At<'_>) {
         /// Bits 14 and 8 of the status word, which `fxam` sets both for an empty register only.
         const EMPTY: i64 = 0x4100;
-        let pops = at.insn().decoded.fpu_stack_increment_info().increment() > 0;
-        if !read.contains(&0) || to == 0 || pops || self.x87_is_full(0) {
-            return;
-        }
         let stub = self.side_exit(SideExit::OutOfLine(at.insn().pc()), true);
         let status = self.x87_slot(STATUS);
         let mask = Constants::at(self.mirror().settings.constants).integer(EMPTY);
