@@ -327,7 +327,7 @@ impl<S: Recorded<Vectors>> Replay<'_, S> {
         match recorded.what {
             What::Compare(predicate) => return shadow.compare(site, predicate, [seen(0), seen(1)]),
             What::Integer(how) => return shadow.to_integer(site, how, seen(0)),
-            What::Widen | What::Op(_) => {}
+            What::Widen | What::Sign | What::Op(_) => {}
         }
         let width = recorded.to.bytes();
         let r = match recorded.what {
@@ -335,12 +335,17 @@ impl<S: Recorded<Vectors>> Replay<'_, S> {
             What::Widen if recorded.to == Format::F80 => recorded.from.convert(x[0], Format::F80),
             _ => float(record, usize::from(known.result) + lane * width, recorded.to),
         };
-        let made = if let What::Op(op) = recorded.what {
-            let (from, to) = (recorded.from, recorded.to);
-            let (x, shadows) = (&x[..count], &shadows[..count]);
-            shadow.op(&Lane { site, op, from, to, x, r, shadows })
-        } else {
-            shadows[0].cloned()
+        let (from, to) = (recorded.from, recorded.to);
+        let made = match recorded.what {
+            What::Op(op) => {
+                let (x, shadows) = (&x[..count], &shadows[..count]);
+                shadow.op(&Lane { site, op, from, to, x, r, shadows })
+            }
+            What::Sign => shadows[0].and_then(|real| {
+                let turned = from.is_negative(x[0]) != to.is_negative(r);
+                shadow.with_sign(real, to, r, turned)
+            }),
+            _ => shadows[0].cloned(),
         };
         // A handle is used up even by an exact result: beside another float it would stand for that.
         let handle = if recorded.lanes == 1 {

@@ -28,10 +28,14 @@ pub(crate) fn scratch(insn: &Instruction, facts: &mut InstructionInfoFactory) ->
 ///
 /// # Panics
 /// When there is none: no instruction with floats as operands names five.
-pub(crate) fn scratch_but(insn: &Instruction, taken: Option<Gpr>, facts: &mut InstructionInfoFactory) -> Gpr {
+pub(crate) fn scratch_but(
+    insn: &Instruction,
+    taken: &[Option<Gpr>],
+    facts: &mut InstructionInfoFactory,
+) -> Gpr {
     let mut candidates = CANDIDATES;
     candidates.swap(0, 1);
-    first_free(insn, facts, candidates, |gpr| Some(gpr) != taken).1
+    first_free(insn, facts, candidates, |gpr| !taken.contains(&Some(gpr))).1
 }
 
 fn first_free(

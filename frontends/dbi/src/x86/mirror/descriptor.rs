@@ -32,6 +32,8 @@ pub(crate) enum What {
     Op(Op),
     /// A move of a float into a wider format: the real stays.
     Widen,
+    /// A sign that is set or cleared, whatever it was: the real's is the float's then.
+    Sign,
     /// A comparison.
     Compare(Predicate),
     /// A conversion to an integer.

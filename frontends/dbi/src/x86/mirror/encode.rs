@@ -96,7 +96,12 @@ pub(super) const MASK: u8 = 1;
 
 /// `kmovb ecx, k1`, of [`MASK`].
 pub(super) fn mask_to_rcx(code: &mut Asm) {
-    code.raw(&[0xc5, 0xf9, 0x93, 0xc9]);
+    lanes_to_rcx(code, MASK);
+}
+
+/// `kmovb ecx, mask`, of a mask register.
+pub(super) fn lanes_to_rcx(code: &mut Asm, mask: u8) {
+    code.raw(&[0xc5, 0xf9, 0x93, 0xc8 | mask]);
 }
 
 /// `kortestb k1, k1`, of [`MASK`]. Writes the flags.

@@ -251,8 +251,8 @@ impl Emitter {
 
     /// Stores the guest's MXCSR where `insn` does. Keeps the flags.
     fn store_guest_mxcsr(&mut self, index: usize, insn: &Insn) {
-        let value = far::scratch_but(&insn.decoded, None, &mut self.facts);
-        let hidden = far::scratch_but(&insn.decoded, Some(value), &mut self.facts);
+        let value = far::scratch_but(&insn.decoded, &[], &mut self.facts);
+        let hidden = far::scratch_but(&insn.decoded, &[Some(value)], &mut self.facts);
         let [first, second, mxcsr] =
             [Slot::Scratch, Slot::SecondScratch, Slot::Mxcsr].map(|s| self.frame.slot(s));
         self.out.hot.store(first, value);

@@ -78,6 +78,9 @@ impl Emitter {
         // A sign that is set or cleared is the real's as well, which may be on the other side of zero.
         let typed = lanes != table::Lanes::Untyped;
         let stops = records && (!typed || form != forms::XOR);
+        if records && form == forms::AND && self.magnitude(at, value, b.or(mask)) {
+            return;
+        }
         let is_known = if wide { logic_wide::is_known(insn) } else { all_held && !is_evex };
         if !is_known || stops {
             return self.checked(at);

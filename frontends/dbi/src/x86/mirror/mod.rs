@@ -35,6 +35,7 @@ mod liveness;
 mod logic;
 mod logic_vex;
 mod logic_wide;
+mod magnitude;
 mod masked;
 mod moved;
 mod open_record;

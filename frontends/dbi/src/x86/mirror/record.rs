@@ -72,7 +72,8 @@ impl Emitter {
         };
         // Both are spilled while nothing else is spilled.
         self.temporary(1);
-        let pointer = self.begin_record(at, recorded);
+        let pointer = self.free_register(insn);
+        self.begin_record(at, recorded, pointer);
         for (n, &source) in plan.sources.iter().enumerate() {
             let (lanes, handles) = (recorded.operand(n as u64), recorded.handles(n as u64));
             self.record_source(insn, source, in_record(pointer, lanes), in_record(pointer, handles), width);
@@ -80,7 +81,7 @@ impl Emitter {
         self.instruction(at.index, at.insn());
         let spilled = self.spilled(Some(pointer));
         self.note(at.index, spilled);
-        if matches!(plan.what, What::Op(_) | What::Widen) {
+        if matches!(plan.what, What::Op(_) | What::Widen | What::Sign) {
             self.record_result(insn, plan, pointer, &recorded);
         }
         self.advance(at, pointer);
@@ -90,16 +91,14 @@ impl Emitter {
         self.close_operand();
     }
 
-    /// A register that points to the next record, which is of this kind.
-    pub(super) fn begin_record(&mut self, at: At<'_>, recorded: RecordDescriptor) -> Gpr {
+    /// Makes `pointer`, a free register, point to the next record, which is of this kind.
+    pub(super) fn begin_record(&mut self, at: At<'_>, recorded: RecordDescriptor, pointer: Gpr) {
         let id = self.recorded(recorded);
-        let pointer = self.free_register(&at.insn().decoded);
         self.out.hot.store(self.frame.slot(Slot::Scratch), pointer);
         self.out.hot.load(pointer, self.frame.field(Mailbox::OFFSET_RECORD));
         let spilled = self.spilled(Some(pointer));
         self.note(at.index, spilled);
         encode::store_imm32(&mut self.out.hot, in_record(pointer, ID), id);
-        pointer
     }
 
     /// Bytes of each operand.
@@ -126,7 +125,13 @@ impl Emitter {
     /// A general register that neither the instruction nor its annotation uses.
     pub(super) fn free_register(&mut self, insn: &Instruction) -> Gpr {
         let address = self.mirror().address;
-        far::scratch_but(insn, address, &mut self.facts)
+        far::scratch_but(insn, &[address], &mut self.facts)
+    }
+
+    /// A general register other than rcx that neither the instruction nor its annotation uses.
+    pub(super) fn other_register(&mut self, insn: &Instruction) -> Gpr {
+        let address = self.mirror().address;
+        far::scratch_but(insn, &[address, Some(RCX)], &mut self.facts)
     }
 
     /// Writes down an operand: its lanes and their handles.
