@@ -14,6 +14,7 @@ mod calls;
 mod config;
 mod confirm;
 mod copies;
+mod entered;
 mod hidden;
 mod indices;
 mod integers;

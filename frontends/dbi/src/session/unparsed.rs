@@ -1,13 +1,99 @@
-//! Reasons why inputs that name numbers of texts were not reached, or not by all of them.
+//! Inputs that name numbers of texts: which were reached, and the reasons why others were not, or not by all of them.
 //!
 //! Looks at what the program has read by the end, and at files that it has not read. Seeds nothing.
 
 use super::parsed::{ParsedInput, ParsedInputs};
-use super::texts::Token;
+use super::state::State;
+use super::texts::{self, Token};
 use shadowgrind_core::site::{Place, Site};
-use shadowgrind_core::spec::{InputTarget, Span, TextSource};
+use shadowgrind_core::spec::{InputSpec, InputTarget, Span, TextSource};
+use shadowgrind_reports::document::{Symbols, place};
 use std::fs::File;
 use std::io::{ErrorKind, Read};
+
+impl State {
+    /// The inputs that name parsed numbers and were reached, as options.
+    pub(super) fn reached_texts(&self) -> Vec<String> {
+        let reached = |input: &&ParsedInput| self.report.inputs[input.number].count > 0;
+        let inputs = self.parsed.iter().flat_map(|parsed| &parsed.inputs).filter(reached);
+        inputs.map(ParsedInput::option).collect()
+    }
+
+    /// The inputs that name parsed numbers and were never reached, as options, and the reason.
+    pub(super) fn unreached_texts(&mut self, symbols: &mut dyn Symbols) -> Vec<(String, String)> {
+        let nameless = self.nameless();
+        let sites = &self.report.sites;
+        let mut name = |site: Site| written(&place(sites, symbols, site));
+        let Some(parsed) = &mut self.parsed else { return Vec::new() };
+        let is_unreached =
+            |input: &&ParsedInput| self.report.inputs[input.number].count == 0 && !input.is_doubtful;
+        let unreached: Vec<ParsedInput> = parsed.inputs.iter().filter(is_unreached).cloned().collect();
+        let mut why = |input: &ParsedInput| {
+            parsed
+                .unmade(Some(input))
+                .unwrap_or_else(|| parsed.why_not(input, nameless.as_deref(), &mut name))
+        };
+        unreached.iter().map(|input| (input.option(), why(input))).collect()
+    }
+
+    /// Says of which texts that the program has read it has parsed no number: standard input, and files below the working
+    /// directory. Others, as sources of an interpreter's libraries, are no data.
+    pub(super) fn unparsed_texts(&mut self, symbols: &mut dyn Symbols) -> Vec<String> {
+        let sites = &self.report.sites;
+        let Some(parsed) = &mut self.parsed else { return Vec::new() };
+        let is_data = |name: &TextSource| match name {
+            TextSource::File(path) => !texts::relative(path).starts_with('/'),
+            _ => true,
+        };
+        let unparsed = parsed.texts.unparsed().into_iter().filter(|(name, _)| is_data(name));
+        let text = |(name, count): (TextSource, usize)| {
+            let reader = parsed.readers.get(&name).and_then(|&site| written(&place(sites, symbols, site)));
+            none_parsed(&texts::written(&name), count, reader)
+        };
+        unparsed.map(text).collect()
+    }
+
+    /// The reason why functions of this program that parse are not known, if there is one.
+    pub(super) fn nameless(&self) -> Option<String> {
+        let is_there =
+            |module: &str| self.files.keys().any(|path| path.file_name().is_some_and(|name| name == module));
+        let nameless =
+            || NAMELESS.iter().find(|(module, _)| is_there(module)).map(|(_, why)| (*why).to_owned());
+        self.java_is_unknown().or_else(nameless)
+    }
+
+    /// The inputs some of whose numbers were seeded and some not, as options, and a word on the latter. Of all numbers of a text
+    /// or of whole lines some may be no data.
+    pub(super) fn partly_reached_texts(&mut self) -> Vec<(String, String)> {
+        let Some(parsed) = &mut self.parsed else { return Vec::new() };
+        let is_reached =
+            |input: &&ParsedInput| self.report.inputs[input.number].count > 0 && !input.is_doubtful;
+        let reached: Vec<ParsedInput> = parsed.inputs.iter().filter(is_reached).cloned().collect();
+        reached
+            .iter()
+            .filter_map(|input| {
+                let what = parsed.left_out(input).or_else(|| parsed.unmade(Some(input)))?;
+                Some((input.option(), what))
+            })
+            .collect()
+    }
+
+    /// Inputs that read like one number, and were reached more often.
+    pub(super) fn reached_again(&self) -> Vec<String> {
+        let Some(parsed) = &self.parsed else { return Vec::new() };
+        let is_one = |input: &InputSpec| match &input.target {
+            InputTarget::Text(place) => place.is_one(),
+            InputTarget::Parsed(calls) => calls.is_one(),
+            InputTarget::Place(_) => false,
+        };
+        let count = |input: &ParsedInput| self.report.inputs[input.number].count;
+        let again = parsed.inputs.iter().filter(|input| is_one(&input.spec) && count(input) > 1);
+        let text = |input: &ParsedInput| {
+            format!("--input={} was parsed {} times, and seeded each time", input.spec.text, count(input))
+        };
+        again.map(text).collect()
+    }
+}
 
 impl ParsedInputs {
     /// Reason why `input` was never reached; `nameless` says why functions that parse are not known, and `name` what stands at a
