@@ -124,6 +124,7 @@ impl ErrorShadow {
         if is_lost(lane.op, lane.shadows.iter().flatten().copied()) {
             return f64::NAN;
         }
+        functions::prepare_rare(lane.op);
         self.reals.current = self.rounding[usize::from(lane.from != Format::F80)];
         let operand = |i: usize| real(lane.from, lane.x[i], lane.shadows[i].copied());
         let operands: Vec<Float> = (0..lane.x.len()).map(operand).collect();

@@ -11,6 +11,8 @@
 
 mod circular;
 mod exponential;
+mod gamma;
+mod gaussian;
 mod tables;
 
 use shadowgrind_core::ops::Op;
@@ -47,6 +49,10 @@ pub(super) const KNOWN: &[Op] = &[
     Op::Atanh,
     Op::Cbrt,
     Op::Hypot,
+    Op::Erf,
+    Op::Erfc,
+    Op::Lgamma,
+    Op::Tgamma,
 ];
 
 /// Set of the same functions, as bits.
@@ -69,9 +75,33 @@ const SMALL: f64 = 1e-6;
 const RANGE: std::ops::Range<f64> = 1e-280..1e280;
 const SQUARED: std::ops::Range<f64> = 1e-120..1e120;
 
+/// A real result, and how many bits less of it are good than of others.
+#[derive(Clone, Copy)]
+struct Known {
+    real: Pair,
+    lost: i32,
+}
+
+impl Known {
+    /// One that is known as well as others are.
+    #[inline(always)]
+    fn all(real: Pair) -> Known {
+        Known { real, lost: 0 }
+    }
+}
+
 /// Has the tables made, before they are needed where nothing may be allocated.
 pub(super) fn prepare() {
     tables();
+}
+
+/// Has the tables made that few programs need. Until then `op` is not told, and comes here.
+pub(super) fn prepare_rare(op: Op) {
+    match op {
+        Op::Erf | Op::Erfc => gaussian::prepare(),
+        Op::Lgamma | Op::Tgamma => gamma::prepare(),
+        _ => {}
+    }
 }
 
 /// Tells whether a function is [`KNOWN`].
@@ -106,8 +136,10 @@ pub(super) fn error(op: Op, x: &[f64], errors: &[f64], r: f64) -> Option<f64> {
             let (sin, cos) = sin_cos(a)?;
             (sin.less(cos.times(r.into())) / cos.high, 1)
         }
+        Op::Tgamma => gamma::error_of_gamma(a, r)?,
+        Op::Erf if let Some(error) = gaussian::error_near_one(a, r) => return Some(error),
         _ => {
-            let (real, lost) = real(op, a, b)?;
+            let Known { real, lost } = real(op, a, b)?;
             (real.less(r.into()), lost)
         }
     };
@@ -116,32 +148,48 @@ pub(super) fn error(op: Op, x: &[f64], errors: &[f64], r: f64) -> Option<f64> {
     (error.abs() >= least).then_some(error)
 }
 
-/// The real result, and how many bits less of it are good.
+/// The real result.
 #[inline(always)]
-fn real(op: Op, a: Pair, b: Pair) -> Option<(Pair, i32)> {
-    Some(match op {
-        Op::Exp => (exp(a)?, 0),
-        Op::Exp2 => (exp2(a)?, 0),
-        Op::Exp10 => power(a.times(tables().ln_10), a.high)?,
-        Op::Pow => power(log(a)?.times(b), b.high)?,
-        Op::Expm1 => (exp_less_one(a)?, 0),
-        Op::Log => (log(a)?, 0),
-        Op::Log2 => (log(a)?.times(tables().per_ln_2), 0),
-        Op::Log10 => (log(a)?.times(tables().per_ln_10), 0),
-        Op::Log1p => (log_one_plus(a)?, 1),
-        Op::Atanh => (log_one_plus(a)?.plus(log_one_plus(a.negated())?.negated()).scaled(-1), 1),
-        Op::Sin => (sin_cos(a)?.0, 0),
-        Op::Cos => (sin_cos(a)?.1, 0),
+fn real(op: Op, a: Pair, b: Pair) -> Option<Known> {
+    Some(Known::all(match op {
+        Op::Exp => exp(a)?,
+        Op::Exp2 => exp2(a)?,
+        Op::Exp10 => return power(a.times(tables().ln_10), a.high),
+        Op::Pow => return power(log(a)?.times(b), b.high),
+        Op::Expm1 => exp_less_one(a)?,
+        Op::Log => log(a)?,
+        Op::Log2 => log(a)?.times(tables().per_ln_2),
+        Op::Log10 => log(a)?.times(tables().per_ln_10),
+        Op::Log1p => return Some(Known { real: log_one_plus(a)?, lost: 1 }),
+        Op::Atanh => {
+            let twice = log_one_plus(a)?.plus(log_one_plus(a.negated())?.negated());
+            return Some(Known { real: twice.scaled(-1), lost: 1 });
+        }
+        Op::Sin => sin_cos(a)?.0,
+        Op::Cos => sin_cos(a)?.1,
+        Op::Erf => return gaussian::erf(a),
+        Op::Erfc => return gaussian::erfc(a),
+        Op::Lgamma => return gamma::lgamma(a),
         _ => return None,
-    })
+    }))
 }
 
 /// e to this power, which is known as well as other results are; `exponent` is what the base is raised to.
 #[inline(always)]
-fn power(x: Pair, exponent: f64) -> Option<(Pair, i32)> {
-    let largest = x.high.abs().max(exponent.abs()).max(0.5);
-    let exponent = (largest.to_bits() >> 52) as i32 - 1023;
-    Some((exp(x)?, exponent + 1))
+fn power(x: Pair, exponent: f64) -> Option<Known> {
+    Some(Known { real: exp(x)?, lost: bits_above(x.high.abs().max(exponent.abs())) })
+}
+
+/// Bits of a number before the point: as many are lost where e is raised to it.
+#[inline(always)]
+fn bits_above(x: f64) -> i32 {
+    exponent(x).max(-1) + 1
+}
+
+/// The exponent of a normal number.
+#[inline(always)]
+fn exponent(x: f64) -> i32 {
+    (x.abs().to_bits() >> 52) as i32 - 1023
 }
 
 /// The error of an angle r: the sine of what is between it and the direction of (x, y), to the third order.

@@ -78,6 +78,12 @@ impl Pair {
         Pair::new(sum.high, sum.low + (firsts + seconds))
     }
 
+    /// 1 − this.
+    #[inline(always)]
+    pub(super) fn one_less(self) -> Pair {
+        self.negated().plus_1()
+    }
+
     /// The sum with 1.
     #[inline(always)]
     pub(super) fn plus_1(self) -> Pair {

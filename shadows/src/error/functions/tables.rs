@@ -99,7 +99,7 @@ impl Inverse {
     }
 }
 
-fn pair(x: &Float) -> Pair {
+pub(super) fn pair(x: &Float) -> Pair {
     let high = x.to_f64();
     Pair::new(high, Float::with_val(x.prec(), x - high).to_f64())
 }
