@@ -22,6 +22,8 @@ pub trait Arith {
     fn lit(&self, x: f64) -> Self::V;
     /// `n` units in the last place of 1: n · 2^(1−p) in every lane, for precision p of the format.
     fn ulps(&self, n: f64) -> Self::V;
+    /// The least power of two from which on all floats are integers: 2^(p−1), for precision p of the format.
+    fn whole(&self) -> Self::V;
     /// −a: the sign bit flipped, that of NaN included.
     fn neg(&self, a: Self::V) -> Self::V;
     /// |a|: the sign bit cleared.
@@ -137,6 +139,10 @@ impl Arith for Host {
     #[inline]
     fn ulps(&self, n: f64) -> f64 {
         n * f64::exp2(1.0 - f64::from(self.format.precision().min(Format::F64.precision())))
+    }
+    #[inline]
+    fn whole(&self) -> f64 {
+        f64::exp2(f64::from(self.format.precision().min(Format::F64.precision())) - 1.0)
     }
     #[inline]
     fn neg(&self, a: f64) -> f64 {

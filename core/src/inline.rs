@@ -82,9 +82,9 @@ pub trait Inline: Rule<Value = f64> + Shadow<Words = InPlace> {
         k.lit(f64::NAN)
     }
 
-    /// Asked beside comparisons of a shadow that wants to see them: a number that is not +0 where the comparison may come
-    /// out otherwise by the shadow. The operands are those of their difference ([`Op::Sub`]), whose result is not read.
-    fn doubt<K: Arith>(k: &K, _given: Given<'_, K::V>) -> K::V {
+    /// Asked beside comparisons, and roundings to integers, of a shadow that wants to see them: a number that is not +0 where they may
+    /// come out otherwise by the shadow. Of a comparison `op` is the operands' difference ([`Op::Sub`]). Its result is not read.
+    fn doubt<K: Arith>(k: &K, _op: Op, _given: Given<'_, K::V>) -> K::V {
         k.lit(0.0)
     }
 }

@@ -38,6 +38,9 @@ impl Arith for Sets {
     fn ulps(&self, _n: f64) -> u8 {
         0
     }
+    fn whole(&self) -> u8 {
+        0
+    }
     fn neg(&self, a: u8) -> u8 {
         a
     }
@@ -102,6 +105,9 @@ impl Arith for Names {
         None
     }
     fn ulps(&self, _n: f64) -> Self::V {
+        None
+    }
+    fn whole(&self) -> Self::V {
         None
     }
     fn neg(&self, a: Self::V) -> Self::V {

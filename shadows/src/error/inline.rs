@@ -91,10 +91,13 @@ impl Inline for ErrorShadow {
         doubt_of(k, difference_in_parts(k, a, b), k.sub(first, second))
     }
 
-    /// The difference has an error of at least half its size.
-    fn doubt<K: Arith>(k: &K, given: Given<'_, K::V>) -> K::V {
-        let (&[a, b], &[first, second]) = (given.x, given.shadows) else { unreachable!("two operands") };
-        doubt_of(k, k.sub(a, b), k.sub(first, second))
+    /// The difference, or that from where another integer begins, has an error of at least half its size.
+    fn doubt<K: Arith>(k: &K, op: Op, given: Given<'_, K::V>) -> K::V {
+        match (given.x, given.shadows) {
+            (&[a, b], &[first, second]) => doubt_of(k, k.sub(a, b), k.sub(first, second)),
+            (&[x], &[error]) => doubt_of(k, to_another_integer(k, op, x), error),
+            _ => unreachable!("one operand or two"),
+        }
     }
 
     fn arithmetic<K: Arith>(k: &K, op: Op, given: Given<'_, K::V>) -> Option<K::V> {
@@ -102,4 +105,16 @@ impl Inline for ErrorShadow {
         let moved = op.moved(k, given.x, given.shadows, given.r);
         Some(moved.unwrap_or_else(|| Self::rule(k, op, &gradient, given)))
     }
+}
+
+/// How far x is from numbers that `op` rounds to another integer: at integers, or in their middle. Nothing where that is not known, as
+/// where there are no fractions.
+fn to_another_integer<K: Arith>(k: &K, op: Op, x: K::V) -> K::V {
+    let size = k.abs(x);
+    // To the nearest integer, or, as the program may round, to one of two.
+    let from_one = k.abs(k.sub(size, k.sub(k.add(size, k.whole()), k.whole())));
+    let from_other = k.sub(k.lit(1.0), from_one);
+    let nearer = k.select(k.lt(from_one, from_other), from_one, from_other);
+    let distance = k.select(k.lt(nearer, k.lit(0.0)), k.lit(0.0), nearer);
+    if op == Op::RoundEven { k.sub(k.lit(0.5), distance) } else { distance }
 }

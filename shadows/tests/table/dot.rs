@@ -165,6 +165,9 @@ impl Arith for Counter {
     fn ulps(&self, n: f64) -> f64 {
         self.host.ulps(n)
     }
+    fn whole(&self) -> f64 {
+        self.host.whole()
+    }
     fn neg(&self, a: f64) -> f64 {
         self.note("neg", self.host.neg(a))
     }

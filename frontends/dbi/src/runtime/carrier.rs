@@ -296,7 +296,7 @@ impl<S: Inline> Reach<S> for reach::Inline {
         #[cfg(test)]
         eval: S::eval,
         #[cfg(test)]
-        eval_doubt: |format, _, given| S::doubt(&Host::new(format), given),
+        eval_doubt: |format, op, given| S::doubt(&Host::new(format), op, given),
         #[cfg(test)]
         eval_suspicion: |format, op, given| S::suspicion(&Host::new(format), op, given),
     });

@@ -23,7 +23,7 @@ mod image;
 mod kinds;
 mod masked;
 mod moves;
-mod rounded;
+pub(super) mod rounded;
 mod ternary;
 mod x87;
 

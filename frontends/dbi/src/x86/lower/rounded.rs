@@ -22,7 +22,7 @@ fn places(insn: &Instruction) -> u8 {
 }
 
 /// The operation that rounds to an integer as the immediate says.
-fn rounding(insn: &Instruction) -> Op {
+pub(in crate::x86) fn rounding(insn: &Instruction) -> Op {
     match insn.immediate8() & 7 {
         0 => Op::RoundEven,
         1 => Op::Floor,

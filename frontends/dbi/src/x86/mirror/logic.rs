@@ -157,7 +157,7 @@ impl Emitter {
     }
 
     /// The shadow of the conjunction of register `a` or its complement and `rm`, which is register `b` or has no shadow: a
-    /// lane is let through, but perhaps for its sign, or nothing of it is; what is cut is left to the engine.
+    /// lane is let through, but perhaps for its sign, or nothing of it but that is; what is cut is left to the engine.
     fn let_through(
         &mut self,
         at: At<'_>,
@@ -263,12 +263,13 @@ impl Emitter {
         hot.vector(turn.masked(mask).zeroing());
     }
 
-    /// Leaves the instruction to the engine if register `float` has a shadow where register `mask` lets something through,
-    /// and `shadow` has nothing.
+    /// Leaves the instruction to the engine if register `float` has a shadow where register `mask` lets something through but the
+    /// sign, and `shadow` has nothing.
     fn check_cut(&mut self, at: At<'_>, lanes: Lanes, float: u8, mask: u8, shadow: u8) {
         let own = 16 + float;
+        let magnitude = Place::Mem(Constants::at(self.mirror().settings.constants).magnitude(lanes.format));
         let hot = &mut self.out.hot;
-        hot.vector(lanes.vector(forms::TEST, [SOME, mask], Place::Reg(mask)));
+        hot.vector(lanes.vector(forms::TEST, [SOME, mask], magnitude));
         hot.vector(lanes.vector(forms::TEST, [FIRST, own], Place::Reg(own)).masked(SOME));
         hot.vector(lanes.vector(forms::TEST_NOT, [FIRST, shadow], Place::Reg(shadow)).masked(FIRST));
         self.check_mask(at);

@@ -115,7 +115,7 @@ impl Emitter {
     }
 
     /// Lets register `float` through a mask, in temporaries `places`: its shadow, with the sign that it has then, in
-    /// the lanes of which all is let through, the sign aside; and a bit in those of which a part is. Uses temporaries 0
+    /// the lanes of which all is let through, the sign aside; and a bit in those of which a part is but that. Uses temporaries 0
     /// and 5.
     fn through(&mut self, lanes: Lanes, float: u8, mask: Mask, places: [usize; 2]) {
         let [shadow, unclear] = places.map(|i| self.temporary(i));
@@ -124,8 +124,7 @@ impl Emitter {
         let constants = Constants::at(self.mirror().settings.constants);
         let (sign, magnitude) = (constants.sign(lanes.format), constants.magnitude(lanes.format));
         let equal = if lanes.format == Format::F32 { forms::EQUAL_32 } else { forms::EQUAL_64 };
-        let (register, turned) =
-            (Place::Reg(mask.register), if mask.complement { forms::AND } else { forms::AND_NOT });
+        let turned = if mask.complement { forms::AND } else { forms::AND_NOT };
         // What of the sign is cut off, in the lanes with a shadow of which all else is let through.
         let hot = &mut self.out.hot;
         hot.vector(lanes.vector(forms::AND, [covers, mask.register], Place::Mem(magnitude)));
@@ -133,14 +132,15 @@ impl Emitter {
         hot.vector(lanes.vector(forms::AND, [shadow, shadow], Place::Mem(sign)));
         hot.vector_load(unclear, own, lanes.bytes);
         hot.vector(lanes.vector(forms::XOR, [shadow, shadow], Place::Reg(unclear)));
+        // All and nothing, the sign aside.
+        let [none, full] = if mask.complement { [covers, nothing] } else { [nothing, covers] };
+        let all = lanes.vector(equal, [full, covers], Place::Mem(magnitude));
         if mask.complement {
-            self.is_zero(lanes, covers, covers);
-            self.out.hot.vector(lanes.vector(equal, [nothing, covers], Place::Reg(covers)));
-            self.out.hot.vector(lanes.vector(equal, [nothing, nothing], Place::Reg(nothing)));
-            self.out.hot.vector(lanes.vector(equal, [nothing, nothing], register));
+            self.out.hot.vector(all);
+            self.is_zero(lanes, none, covers);
         } else {
-            self.out.hot.vector(lanes.vector(equal, [covers, covers], Place::Mem(magnitude)));
-            self.is_zero(lanes, nothing, mask.register);
+            self.is_zero(lanes, none, covers);
+            self.out.hot.vector(all);
         }
         self.merge(lanes, forms::AND, shadow, covers);
         self.merge(lanes, forms::OR, covers, nothing);

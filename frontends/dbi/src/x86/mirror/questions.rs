@@ -43,6 +43,27 @@ impl Emitter {
         self.close_operand();
     }
 
+    /// A rounding to integers by `op` that the shadow wants to see: it is left to the engine if the rule says that it may come out
+    /// otherwise.
+    pub(super) fn rounded(&mut self, at: At<'_>, op: Op, format: Format, shape: Shape) {
+        let insn = &at.insn().decoded;
+        let plain = matches!(insn.encoding(), EncodingKind::Legacy | EncodingKind::VEX);
+        let Some(doubt) = self.mirror().settings.doubt.filter(|_| plain) else { return self.checked(at) };
+        if !self.open_operand(at) {
+            return self.out_of_line(at);
+        }
+        let operands = self.operands(insn, &source_numbers(insn, op, None));
+        if !operands.are_absent() {
+            let width = match shape {
+                Shape::Scalar => format.bytes() as u8,
+                Shape::Packed => insn.op0_register().size() as u8,
+            };
+            self.ask(at, (doubt, op), format, width, &operands);
+        }
+        self.close_operand();
+        self.fresh(at, format, shape);
+    }
+
     /// Leaves the instruction to the engine where the question about `op` has an answer other than +0 in a lane.
     pub(super) fn ask(
         &mut self,

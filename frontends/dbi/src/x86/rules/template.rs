@@ -186,7 +186,7 @@ impl Template {
 
     /// Question of shadow `S` beside a comparison; parameters as of [`of`](Template::of).
     pub(super) fn of_doubt<S: Inline>(op: Op, same: [[u8; MAX_OPERANDS]; 2], absent: u8) -> Template {
-        Template::record(op.arity(), same, absent, S::doubt)
+        Template::record(op.arity(), same, absent, |k, given| S::doubt(k, op, given))
     }
 
     /// Question of shadow `S` before an operation; parameters as of [`of`](Template::of).

@@ -109,6 +109,9 @@ impl Arith for Recorder {
     fn ulps(&self, n: f64) -> V {
         self.constant(Constant::Ulps(n.to_bits()))
     }
+    fn whole(&self) -> V {
+        self.constant(Constant::Whole)
+    }
     fn neg(&self, a: V) -> V {
         self.verb(Verb::Xor(a, self.constant(Constant::Sign)))
     }
