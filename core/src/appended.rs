@@ -14,7 +14,7 @@ use std::cell::OnceCell;
 /// Numbers of a block.
 pub const BLOCK: u64 = 1 << 20;
 
-/// An operation as translated code has appended it.
+/// An operation as translated code has appended it. Long doubles have cells of doubles in a record, and one lane.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Operation {
     /// The instruction.
@@ -61,8 +61,10 @@ pub struct Part {
     pub cells: [Source; MAX_OPERANDS],
     /// Offsets of the operands, in bytes; 0 for what is not written down.
     pub x: [u16; MAX_OPERANDS],
-    /// Offset of the result.
+    /// Offset of the result; 0 for long doubles, of which [`Op::in_doubles`] is taken.
     pub r: u16,
+    /// Formats that long doubles are written down in.
+    pub kept: [Format; MAX_OPERANDS],
 }
 
 /// Record of instructions that follow each other, as they append it together.
@@ -101,7 +103,8 @@ impl Step {
         let cells =
             std::array::from_fn(|i| if i < count { Source::Cells(HEAD + at(i)) } else { Source::Absent });
         let x = std::array::from_fn(|i| if i < count { 1 + at(i) } else { 0 });
-        let part = Part { operation, lanes, number: 0, cells, x, r: 1 + at(count) };
+        let kept = [operation.from; MAX_OPERANDS];
+        let part = Part { operation, lanes, number: 0, cells, x, r: 1 + at(count), kept };
         Step { before: None, part, bytes: [at(count), at(count) + bytes(operation.to)] }
     }
 
@@ -191,6 +194,9 @@ impl Part {
     #[inline(always)]
     pub fn floats(&self, bytes: &[u8], n: usize) -> Floats {
         let Operation { from, to, .. } = self.operation;
+        if from == Format::F80 {
+            return self.long_floats(bytes);
+        }
         let float = |at: u16, format| match (at, format) {
             (0, _) => 0.0,
             (at, Format::F32) => f32::from_bits(single(bytes, at, n)).into(),
@@ -198,6 +204,28 @@ impl Part {
         };
         let [x, y, z] = self.x;
         Floats { x: [float(x, from), float(y, from), float(z, from)], r: float(self.r, to) }
+    }
+
+    /// The floats of an operation on long doubles.
+    #[inline(never)]
+    fn long_floats(&self, bytes: &[u8]) -> Floats {
+        let op = self.operation.op;
+        let x = std::array::from_fn(|i| self.long(bytes, i));
+        Floats { x, r: op.in_doubles(&x[..op.arity()]).unwrap_or(0.0) }
+    }
+
+    /// Operand `i`, a long double, rounded to a double; 0 if it is not written down.
+    #[inline]
+    pub fn long(&self, bytes: &[u8], i: usize) -> f64 {
+        match (self.x[i], self.kept[i]) {
+            (0, _) => 0.0,
+            (at, Format::F32) => f32::from_bits(single(bytes, at, 0)).into(),
+            (at, Format::F80) => {
+                let image = u128::from(double(bytes, at, 1)) << 64 | u128::from(double(bytes, at, 0));
+                Format::F80.to_f64(image)
+            }
+            (at, _) => f64::from_bits(double(bytes, at, 0)),
+        }
     }
 
     /// Lane `n` of what was appended in a record whose results begin with `number` and have shadows as `shadowed` says.

@@ -43,6 +43,22 @@ pub enum Number {
     },
 }
 
+/// A long double rounded to a double, where both are normal: the significand is rounded as an integer.
+#[inline]
+fn extended_to_double(bits: u128) -> Option<f64> {
+    /// Exponents of significands with their first bit, as integers, and of long doubles.
+    const BIASES: i32 = 0x3fff + 63;
+    const LEAST: i32 = 1 - 1023 - 63;
+    const MOST: i32 = 1023 - 64;
+    let (significand, end) = (bits as u64, (bits >> 64) as u16);
+    let power = i32::from(end & 0x7fff) - BIASES;
+    if significand >> 63 == 0 || !(LEAST..=MOST).contains(&power) {
+        return None;
+    }
+    let magnitude = (significand as f64).to_bits().wrapping_add_signed(i64::from(power) << 52);
+    Some(f64::from_bits(magnitude | u64::from(end >> 15) << 63))
+}
+
 impl Format {
     /// Every format that operations compute in.
     pub const ALL: [Format; 3] = [Format::F32, Format::F64, Format::F80];
@@ -211,7 +227,9 @@ impl Format {
         match self {
             Format::F32 => f64::from(f32::from_bits(bits as u32)),
             Format::F64 => f64::from_bits(bits as u64),
-            Format::F16 | Format::F80 => f64::from_bits(self.convert(bits, Format::F64) as u64),
+            Format::F80 => extended_to_double(bits)
+                .unwrap_or_else(|| f64::from_bits(self.convert(bits, Format::F64) as u64)),
+            Format::F16 => f64::from_bits(self.convert(bits, Format::F64) as u64),
         }
     }
 

@@ -77,9 +77,8 @@ const SINGLE: u32 = 0x0100_0000;
 pub const SINGLES: u64 = (DOUBLES - SINGLE) as u64;
 /// The least upper half of a double's cell.
 const DOUBLES: u32 = 0x3000_0000;
-/// The exponent's bias beside an `f80`, and the first bit of the fraction.
-const EXTENDED_BIAS: i32 = 0x3fff;
-const EXTENDED_ONE: u64 = 1 << 63;
+/// Numbers that there are, for sure: what is taken for one beside a long double, and is larger, is something else.
+const NUMBERS: u64 = 1 << 44;
 /// Bit of a number that is none.
 const BITS: u64 = 1 << 63;
 
@@ -113,12 +112,16 @@ pub const fn of_single(cell: u32) -> Option<Numbered> {
     }
 }
 
-/// Shadow that a cell beside an `f80` stands for.
+/// Shadow that a cell beside an `f80` stands for: that of a double, after a copy of its last two bytes. Where a program has changed sign
+/// and exponent of the float by integers, the last two bytes have been changed alike, by an exponent of fifteen bits.
 fn of_extended(cell: u128) -> Option<Numbered> {
-    let (end, one_and_number) = ((cell >> 64) as i32, cell as u64);
-    let (power, number) = ((end & 0x7fff) - EXTENDED_BIAS, one_and_number & !EXTENDED_ONE);
-    let is_cell = one_and_number & EXTENDED_ONE != 0 && number as u32 != 0 && number <= FRACTION;
-    is_cell.then_some(Numbered { number, negated: end & 0x8000 != 0, power })
+    const SIGN: u16 = 1 << 15;
+    const REST: u64 = (1 << 48) - 1;
+    let (was, is) = (cell as u16, (cell >> 64) as u16);
+    let made = of_double((cell >> 16) as u64 & REST | u64::from(was & !SIGN) << 48)?;
+    let power = i32::from(is & !SIGN) - i32::from(was & !SIGN);
+    let shadow = Numbered { negated: is & SIGN != 0, power: made.power + power, ..made };
+    (made.number < NUMBERS).then_some(shadow)
 }
 
 /// Coder of shadows that are numbers of results into cells of the mirror, and back.
@@ -129,6 +132,7 @@ impl Words for Numbers {
     type Value = Numbered;
     const BYTEWISE: bool = true;
     const FITS_HALF: bool = false;
+    const ENDS_TWICE: bool = true;
     /// Neither a double's cell nor, its halves, those of narrow floats.
     const TURNED: Option<Tag> = Some(Tag { upper: 0x00ed, lower: 0x7fea });
 
@@ -155,10 +159,13 @@ impl Words for Numbers {
             }
             Format::F32 => u128::from(SINGLE + number as u32),
             Format::F64 if shadow.is_bits() => u128::from(number & !BITS),
-            Format::F64 => u128::from(((BIAS + power) as u64) << FRACTION_BITS | number),
-            Format::F80 if shadow.is_bits() => 0,
-            Format::F80 => ((EXTENDED_BIAS + power) as u128) << 64 | u128::from(EXTENDED_ONE | number),
+            Format::F80 if shadow.is_bits() => return 0,
+            Format::F64 | Format::F80 => u128::from(((BIAS + power) as u64) << FRACTION_BITS | number),
         };
+        if format == Format::F80 {
+            let cell = bits | u128::from(negated) << (Format::F64.width() - 1);
+            return cell << 16 | cell >> 48;
+        }
         bits | u128::from(negated) << (format.width() - 1)
     }
 

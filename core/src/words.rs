@@ -21,6 +21,8 @@ pub trait Words {
     const FITS_HALF: bool = Self::BYTEWISE;
     /// True if a cell beside a long double begins with a copy of its last two bytes, which tells what integers have made of these.
     const ENDS_TWICE: bool = false;
+    /// True if these bytes are hardly the same beside two floats, as those of numbers in place.
+    const ENDS_TELL: bool = false;
 
     /// The shadow that `cell`, which is not zero, says the float of `format` and `bits` has.
     fn decode(&mut self, format: Format, cell: u128, bits: u128) -> Option<Self::Value>;
@@ -92,6 +94,7 @@ impl Words for InPlace {
     type Value = f64;
     const BYTEWISE: bool = true;
     const ENDS_TWICE: bool = true;
+    const ENDS_TELL: bool = true;
     /// NaN, so that whoever computes with it anyway has no number.
     const TURNED: Option<Tag> = Some(Tag { upper: 0x7ffd, lower: 0x7fea });
 

@@ -23,6 +23,11 @@ impl Reads {
     pub const fn result(self) -> bool {
         self.0 & RESULT != 0
     }
+
+    /// The operands that are read by those who compute the result themselves, if that is read.
+    pub const fn without_result(self) -> Reads {
+        if self.result() { Reads(RESULT - 1) } else { self }
+    }
 }
 
 /// Values are the sets of floats that they depend on.

@@ -228,7 +228,7 @@ impl Packer {
         let format = part.operation.from;
         let at = place.at + offset + lane * format.bytes();
         let step = match format {
-            Format::F64 => self.words.step(at),
+            Format::F64 | Format::F80 => self.words.step(at),
             Format::F32 => self.words.step_of_half(at, word(&records.bytes[at & !7..]), count),
             _ => None,
         };
@@ -288,7 +288,7 @@ impl Packer {
         }
         self.cells.clear();
         match part.operation.from {
-            Format::F64 => {
+            Format::F64 | Format::F80 => {
                 let at = place.at + usize::from(offset) + lane * Format::F64.bytes();
                 self.cells.extend(iterations.rows(at).map(word));
             }
@@ -346,8 +346,14 @@ impl Packer {
         let active = found.cells.map(|cell| cell != 0);
         let reads = self.partly(op).reads;
         let at = |offset: u16, format: Format| place.at + usize::from(offset) + found.lane * format.bytes();
+        let is_long = from == Format::F80;
         let stays = |reads: Reads| {
-            let x = |i: usize| !reads.operand(i) || self.words.stays(at(part.x[i], from));
+            let reads = if is_long { reads.without_result() } else { reads };
+            let has_end = |i: usize| is_long && part.x[i] != 0 && part.kept[i] == Format::F80;
+            let x = |i: usize| {
+                let first = at(part.x[i], from);
+                !reads.operand(i) || self.words.stays(first) && (!has_end(i) || self.words.stays(first + 8))
+            };
             (0..MAX_OPERANDS).all(x) && (!reads.result() || self.words.stays(at(part.r, to)))
         };
         for i in (0..op.arity()).filter(|&i| active[i]) {

@@ -238,8 +238,8 @@ impl<S: Appended> Buffers<S> for Lanes {
         let operation = Operation { site, op, from, to };
         let step = match recorded.staged {
             None => Step::alone(operation, lanes, op.arity()),
-            Some(Staged { before, number, cells, x, r, bytes }) => {
-                Step { before, part: Part { operation, lanes, number, cells, x, r }, bytes }
+            Some(Staged { before, number, cells, x, r, kept, bytes }) => {
+                Step { before, part: Part { operation, lanes, number, cells, x, r, kept }, bytes }
             }
         };
         self.lanes[thread].kinds.learn(step);

@@ -60,7 +60,7 @@ impl<W: Words> Cells<W::Value> for MirrorCells<'_, '_, W> {
     }
 
     fn may_be_in_place(&mut self, location: Location, format: Format, bits: u128) -> bool {
-        W::ENDS_TWICE || !W::BYTEWISE || format != Format::F64 || self.is_double(location, bits)
+        W::ENDS_TELL || !W::BYTEWISE || format != Format::F64 || self.is_double(location, bits)
     }
 
     fn is_extended(&mut self, location: Location) -> bool {
@@ -217,8 +217,9 @@ impl<W: Words> Cells<W::Value> for MirrorCells<'_, '_, W> {
             return true;
         }
         let number = self.words.decode(Format::F80, u128::from_le_bytes(cell), 0);
+        let is_any = number.is_some();
         self.set(location, Format::F80, 0, number);
-        true
+        is_any
     }
 
     fn unmark_rest(&mut self, location: Location, bytes: usize) {

@@ -39,7 +39,7 @@ pub(crate) struct Layout {
 impl Layout {
     /// The layout of cells that hold such words.
     pub(super) fn of<W: Words>() -> Layout {
-        Layout { ends_twice: W::ENDS_TWICE, looks_wide: W::looks_wide }
+        Layout { ends_twice: W::ENDS_TELL, looks_wide: W::looks_wide }
     }
 
     /// Tells whether eight bytes are rather a double than two narrow floats, by the cell beside them.

@@ -40,6 +40,10 @@ impl<'a, I: ExactSizeIterator<Item = &'a [u8]> + Clone> Source<'a, I> {
             let single = |row: &[u8]| f64::from(f32::from_bits(half(&row[at..])));
             return into.extend(rows.map(|row| f64::from_bits(single(row).to_bits() ^ sign)));
         }
+        if let (Some(OperandFactor { operand, negated }), Format::F80) = (factor, from) {
+            let signed = |x: f64| if negated { -x } else { x };
+            return into.extend(rows.map(|row| signed(self.part.long(row, operand))));
+        }
         // The row is known in each arm, and nothing but its arithmetic is left of it.
         match self.part.operation.op {
             Op::Add => self.row::<2>(Op::Add, i, into),

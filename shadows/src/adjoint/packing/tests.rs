@@ -7,7 +7,7 @@ use super::super::{Adjoint, Term};
 use shadowgrind_core::appended::{self, Appended, HEAD, Kinds, Operation, Part, Records, Source, Step};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::numbers::Numbers;
-use shadowgrind_core::ops::Op;
+use shadowgrind_core::ops::{MAX_OPERANDS, Op};
 use shadowgrind_core::site::Site;
 use shadowgrind_core::words::Words;
 
@@ -91,6 +91,29 @@ impl Cells {
     }
 }
 
+/// An operation on long doubles as [`step`] makes those of others.
+fn long_step(random: &mut Random, op: Op, before: Option<(u32, &Step)>, mut cell_bytes: u16) -> (Step, u16) {
+    let (mut float_bytes, number) = before
+        .map_or((0, 0), |(_, Step { part, bytes, .. })| (bytes[1], part.number + u16::from(part.lanes)));
+    let (mut cells, mut x) = ([Source::Absent; MAX_OPERANDS], [0; MAX_OPERANDS]);
+    let mut kept = [Format::F64; MAX_OPERANDS];
+    let reads = op.reads().unwrap().without_result();
+    for i in 0..op.arity() {
+        let at = cell_bytes.next_multiple_of(8);
+        cell_bytes = at + 8;
+        cells[i] = Source::Cells(HEAD + at);
+        if reads.operand(i) {
+            kept[i] = [Format::F32, Format::F64, Format::F80][random.below(3) as usize];
+            x[i] = 1 + float_bytes;
+            float_bytes += (kept[i].bytes() as u16).next_multiple_of(8);
+        }
+    }
+    let bytes = [cell_bytes.next_multiple_of(8), float_bytes];
+    let operation = Operation { site: Site::NONE, op, from: Format::F80, to: Format::F80 };
+    let part = Part { operation, lanes: 1, number, cells, x, r: 0, kept };
+    (Step { before: before.map(|(n, _)| n), part, bytes }, cell_bytes)
+}
+
 /// An operation after `before`, in the same record, if there is one, and so many bytes of cells; and how many there are then.
 fn step(random: &mut Random, op: Op, before: Option<(u32, &Step)>, mut cell_bytes: u16) -> (Step, u16) {
     let lanes = 1 << random.below(3);
@@ -125,7 +148,7 @@ fn step(random: &mut Random, op: Op, before: Option<(u32, &Step)>, mut cell_byte
     let r = float(reads.result(), to);
     let bytes = [cell_bytes.next_multiple_of(8), float_bytes];
     let operation = Operation { site: Site::NONE, op, from, to };
-    let part = Part { operation, lanes, number, cells, x, r };
+    let part = Part { operation, lanes, number, cells, x, r, kept: [from; MAX_OPERANDS] };
     (Step { before: before.map(|(n, _)| n), part, bytes }, cell_bytes)
 }
 
@@ -137,7 +160,8 @@ fn kinds(random: &mut Random) -> Kinds {
         let last_one = last.as_ref().filter(|_| random.below(3) > 0);
         let (before, cell_bytes) =
             (last_one.map(|(step, _)| (n as u32 - 1, step)), last_one.map_or(0, |last| last.1));
-        let next = step(random, op, before, cell_bytes);
+        let is_long = matches!(op, Op::Add | Op::Mul | Op::Div | Op::Sqrt) && random.below(3) == 0;
+        let next = if is_long { long_step } else { step }(random, op, before, cell_bytes);
         kinds.learn(next.0);
         last = Some(next);
     }
@@ -173,7 +197,7 @@ fn program(random: &mut Random, kinds: &Kinds, before: u64, first: u64) -> (Vec<
                 let record = kinds.of(kind);
                 bytes.resize(start + record.bytes, 0);
                 bytes[start..start + 4].copy_from_slice(&(kind as u32).to_le_bytes());
-                let mut put = |at: u16, format: Format, n: usize, word: u64| {
+                let mut put = |at: u16, format: Format, n: usize, word: u128| {
                     let (from, width) = (start + usize::from(at) + n * format.bytes(), format.bytes());
                     if at != 0 {
                         bytes[from..from + width].copy_from_slice(&word.to_le_bytes()[..width]);
@@ -181,16 +205,20 @@ fn program(random: &mut Random, kinds: &Kinds, before: u64, first: u64) -> (Vec<
                 };
                 for (part, cells) in record.parts.iter().zip(cells) {
                     let Operation { from, to, .. } = part.operation;
+                    let is_long = from == Format::F80;
+                    let beside = if is_long { Format::F64 } else { from };
                     let number = number + u64::from(part.number);
                     for n in 0..usize::from(part.lanes) {
                         for i in 0..3 {
                             if let Source::Cells(at) = part.cells[i] {
-                                put(at, from, n, cells[3 * n + i].cell(random, (iteration, number), from));
+                                let cell = cells[3 * n + i].cell(random, (iteration, number), beside);
+                                put(at, beside, n, cell.into());
                             }
                             let x = if constants[3 * n + i] { 1.25 } else { random.float() };
-                            put(part.x[i], from, n, from.from_f64(x) as u64);
+                            let kept = if is_long { part.kept[i] } else { from };
+                            put(part.x[i], kept, n, kept.from_f64(x));
                         }
-                        put(part.r, to, n, to.from_f64(random.float()) as u64);
+                        put(part.r, to, n, to.from_f64(random.float()));
                     }
                 }
                 number += record.numbers as u64;

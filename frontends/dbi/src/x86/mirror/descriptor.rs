@@ -52,6 +52,8 @@ pub(crate) struct Staged {
     /// Operands and result: offsets among the record's floats and one more; 0 for what is not written down.
     pub(crate) x: [u16; MAX_OPERANDS],
     pub(crate) r: u16,
+    /// Formats that long doubles are written down in.
+    pub(crate) kept: [Format; MAX_OPERANDS],
     /// Bytes of cells and of floats up to here.
     pub(crate) bytes: [u16; 2],
 }

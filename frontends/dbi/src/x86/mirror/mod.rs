@@ -63,6 +63,7 @@ mod upper_halves;
 mod vectors;
 mod wide;
 mod x87;
+mod x87_append;
 mod x87_compare;
 mod x87_evaluated;
 mod x87_known;
@@ -87,6 +88,7 @@ use iced_x86::{EncodingKind, InstructionInfo, Register};
 use liveness::Liveness;
 use open_record::OpenRecord;
 use reencodings::Reencodings;
+use shadowgrind_core::format::Format;
 use shadowgrind_core::shadow::Policy;
 use temporaries::ScratchAllocator;
 use turns::Beginning;
@@ -156,9 +158,9 @@ pub(crate) struct Mirror {
     locked: bool,
     /// The superblock's code is complete: what follows cannot be reached.
     ended: bool,
-    /// The recorded operations, by number, and the number of the operation recorded at an address.
+    /// The recorded operations, by number, and the number of the operation recorded at an address on floats of a format.
     recorded: Vec<RecordDescriptor>,
-    recorded_at: HashMap<u64, u32>,
+    recorded_at: HashMap<(u64, Format), u32>,
     /// Most bytes of the records that the block's code so far has closed.
     appended_bytes: u64,
     open_record: OpenRecord,

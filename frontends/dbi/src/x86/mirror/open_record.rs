@@ -11,6 +11,10 @@ const MOST_CELLS: u16 = 3 * 32;
 const MOST_FLOATS: u16 = 4 * 32;
 const MOST_RESULTS: u16 = 8;
 
+/// Registers that something may be known of, and the number of the first one of x87 among them.
+pub(super) const REGISTERS: usize = X87 + 8;
+pub(super) const X87: usize = 16;
+
 /// Bytes that were written down: the first one's offset, and how many.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Field {
@@ -58,7 +62,8 @@ pub(super) struct OpenRecord {
     pub(super) numbers: u16,
     /// Cells, and floats, that were written down each in one piece.
     pub(super) pieces: [Vec<Field>; 2],
-    pub(super) known: [Known; 16],
+    /// Of vector registers, and of physical registers of x87 after them.
+    pub(super) known: [Known; REGISTERS],
     /// The register that the present instruction has put results in.
     pub(super) fresh: Option<u8>,
 }

@@ -36,14 +36,14 @@ impl Emitter {
     /// The number of what is recorded, the same one each time.
     pub(super) fn recorded(&mut self, recorded: RecordDescriptor) -> u32 {
         let mirror = self.mirror();
-        if let Some(&id) = mirror.recorded_at.get(&recorded.pc)
+        if let Some(&id) = mirror.recorded_at.get(&(recorded.pc, recorded.from))
             && mirror.recorded[id as usize] == recorded
         {
             return id;
         }
         let id = mirror.recorded.len() as u32;
         mirror.recorded.push(recorded);
-        mirror.recorded_at.insert(recorded.pc, id);
+        mirror.recorded_at.insert((recorded.pc, recorded.from), id);
         id
     }
 

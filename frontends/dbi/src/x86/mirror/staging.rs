@@ -17,6 +17,7 @@ use super::encode;
 use super::open_record::{Field, Known, OpenRecord, Results};
 use super::record::in_record;
 use super::temporaries::UPPER;
+use super::x87_append;
 use crate::context::Context;
 use crate::mailbox::Mailbox;
 use crate::x86::access::is_write;
@@ -31,7 +32,7 @@ use crate::x86::vector::{Length, Mem, Place, Vector, forms};
 use iced_x86::{EncodingKind, Instruction, OpKind};
 use shadowgrind_core::appended::{HEAD, Source};
 use shadowgrind_core::format::Format;
-use shadowgrind_core::ops::{MAX_OPERANDS, Reads};
+use shadowgrind_core::ops::{MAX_OPERANDS, Op, Reads};
 use shadowgrind_core::step::Sums;
 
 /// Bytes of a buffer: as many iterations of a loop as can be are to be there at once, and all are to stay in a cache.
@@ -50,11 +51,49 @@ pub(super) struct StagedOperands {
     pub(super) x: [u16; MAX_OPERANDS],
 }
 
+/// An operation of which all is written down.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Added {
+    pub(super) op: Op,
+    /// Formats of operands and result.
+    pub(super) formats: [Format; 2],
+    pub(super) lanes: u8,
+    /// Number of operands.
+    pub(super) count: usize,
+    /// As [`Staged`] has them.
+    pub(super) cells: [Source; MAX_OPERANDS],
+    pub(super) x: [u16; MAX_OPERANDS],
+    pub(super) r: u16,
+    pub(super) kept: [Format; MAX_OPERANDS],
+}
+
+impl Added {
+    /// One operand with these cells of which no float is written down; the rest is to be said.
+    pub(super) fn of_one(cells: Source) -> Added {
+        let absent = Source::Absent;
+        Added {
+            op: Op::Widen,
+            formats: [Format::F64; 2],
+            lanes: 1,
+            count: 1,
+            cells: [cells, absent, absent],
+            x: [0; MAX_OPERANDS],
+            r: 0,
+            kept: [Format::F64; MAX_OPERANDS],
+        }
+    }
+}
+
 impl Emitter {
     /// At the start of `block`: leaves for the buffer to be emptied if it is full and the block may append something.
     pub(super) fn make_room(&mut self, block: &Superblock) {
         let appends = |row| {
-            matches!(row, Row::Arith(..) | Row::Unary(..) | Row::Fused(..) | Row::Narrow(_) | Row::Widen(_))
+            let is_long = matches!(row, Row::X87(row) if x87_append::is_followed(row));
+            is_long
+                || matches!(
+                    row,
+                    Row::Arith(..) | Row::Unary(..) | Row::Fused(..) | Row::Narrow(_) | Row::Widen(_)
+                )
         };
         let mirror = self.mirror();
         mirror.appended_bytes = 0;
@@ -108,29 +147,41 @@ impl Emitter {
         StagedOperands { cells, x }: StagedOperands,
     ) -> u16 {
         let result = reads.result().then(|| {
-            let field = self.new_float(job.result_width());
-            let to = Mem::rip(self.frame.field(Context::OFFSET_STAGED_FLOATS + u32::from(field.at)));
+            let (field, to) = self.new_float(job.result_width());
             self.out.hot.vector_store(to, job.d, job.result_width());
             field
         });
+        let r = result.map_or(0, |field| 1 + field.at);
+        let count = job.operands.count;
+        let kept = [job.formats[0]; MAX_OPERANDS];
+        let number = self.add_part(
+            at,
+            &Added { op: job.op, formats: job.formats, lanes: job.lanes, count, cells, x, r, kept },
+        );
         let record = &mut self.mirror().open_record;
-        let (before, number) = (record.last, record.numbers);
-        record.numbers += u16::from(job.lanes);
-        let bytes = [record.cells.next_multiple_of(8), record.floats];
         let results = Results { number, lanes: job.lanes, format: job.formats[1] };
         record.known[usize::from(job.d)] = Known { results: Some(results), cells: None, x: result };
         record.fresh = Some(job.d);
-        let r = result.map_or(0, |field| 1 + field.at);
+        number
+    }
+
+    /// Makes an operation of which all is written down part of the record. The place of its first result among the record's numbers.
+    pub(super) fn add_part(&mut self, at: At<'_>, added: &Added) -> u16 {
+        let &Added { op, formats: [from, to], lanes, count, cells, x, r, kept } = added;
+        let record = &mut self.mirror().open_record;
+        let (before, number) = (record.last, record.numbers);
+        record.numbers += u16::from(lanes);
+        let bytes = [record.cells.next_multiple_of(8), record.floats];
         let id = self.recorded(RecordDescriptor {
             narrow: None,
             pc: at.insn().pc(),
-            what: What::Op(job.op),
-            lanes: job.lanes,
-            operands: job.operands.count as u8,
-            from: job.formats[0],
-            to: job.formats[1],
+            what: What::Op(op),
+            lanes,
+            operands: count as u8,
+            from,
+            to,
             sums: Sums::Plain,
-            staged: Some(Staged { before, number, cells, x, r, bytes }),
+            staged: Some(Staged { before, number, cells, x, r, kept, bytes }),
         });
         self.mirror().open_record.last = Some(id);
         let open = Mem::rip(self.frame.field(Context::OFFSET_STAGED_OPEN));
@@ -152,15 +203,21 @@ impl Emitter {
         if let Some(field) = known.cells.filter(|field| field.bytes >= width) {
             return (Source::Cells(HEAD + field.at), None);
         }
-        // Cells of doubles are whole words: how they advance is found word by word.
-        let field = Field { at: record.cells.next_multiple_of(u16::from(width.min(8))), bytes: width };
-        record.cells = field.at + u16::from(width);
-        record.pieces[0].push(field);
+        let (field, to) = self.new_cells(width);
         if let Some(n) = register {
-            record.known[n].cells = Some(field);
+            self.mirror().open_record.known[n].cells = Some(field);
         }
-        let to = Mem::rip(self.frame.field(Context::OFFSET_STAGED_CELLS + u32::from(field.at)));
         (Source::Cells(HEAD + field.at), Some(to))
+    }
+
+    /// A place for so many bytes of cells, and where they are to be written.
+    pub(super) fn new_cells(&mut self, bytes: u8) -> (Field, Mem) {
+        let record = &mut self.mirror().open_record;
+        // Cells of doubles are whole words: how they advance is found word by word.
+        let field = Field { at: record.cells.next_multiple_of(u16::from(bytes.min(8))), bytes };
+        record.cells = field.at + u16::from(bytes);
+        record.pieces[0].push(field);
+        (field, Mem::rip(self.frame.field(Context::OFFSET_STAGED_CELLS + u32::from(field.at))))
     }
 
     /// Offset, among the floats, of operand `i`, which is written down unless the record has it.
@@ -170,11 +227,10 @@ impl Emitter {
         if let Some(field) = known.filter(|field| field.bytes >= width) {
             return field.at;
         }
-        let field = self.new_float(width);
+        let (field, to) = self.new_float(width);
         if let Some(n) = register {
             self.mirror().open_record.known[n].x = Some(field);
         }
-        let to = Mem::rip(self.frame.field(Context::OFFSET_STAGED_FLOATS + u32::from(field.at)));
         let x = match job.operands.x[i] {
             Place::Reg(register) => register,
             Place::Mem(mem) => {
@@ -186,13 +242,13 @@ impl Emitter {
         field.at
     }
 
-    /// A place for so many bytes of floats.
-    fn new_float(&mut self, bytes: u8) -> Field {
+    /// A place for so many bytes of floats, and where they are to be written.
+    pub(super) fn new_float(&mut self, bytes: u8) -> (Field, Mem) {
         let record = &mut self.mirror().open_record;
         let field = Field { at: record.floats, bytes };
         record.floats += u16::from(bytes).next_multiple_of(8);
         record.pieces[1].push(field);
-        field
+        (field, Mem::rip(self.frame.field(Context::OFFSET_STAGED_FLOATS + u32::from(field.at))))
     }
 
     /// The sum of an operation has no shadow where that was said: register `n` is no result of the record any more.
@@ -237,8 +293,7 @@ impl Emitter {
         );
         let closes = ends_here
             || !goes_on
-            || flow == Flow::Straight
-                && (matches!(rows::row(insn), Row::X87(_) | Row::State(..)) || self.shows_others(insn));
+            || flow == Flow::Straight && (may_append_otherwise(rows::row(insn)) || self.shows_others(insn));
         if closes {
             self.close_record(at.index);
         }
@@ -392,6 +447,14 @@ fn loop_heads(block: &Superblock) -> impl Iterator<Item = usize> + '_ {
     let targets = branches.map(|insn| insn.decoded.near_branch_target()).filter(|&target| target != 0);
     let head = move |target| block.insns.iter().position(|insn| insn.pc() == target);
     targets.filter_map(head).filter(|&index| index > 0)
+}
+
+/// Tells whether an instruction of this row may append something that is no part of the record.
+fn may_append_otherwise(row: Row) -> bool {
+    match row {
+        Row::X87(row) => !x87_append::is_followed(row),
+        row => matches!(row, Row::State(..)),
+    }
 }
 
 /// The registers that a move of whole registers is to and from, and their bytes.

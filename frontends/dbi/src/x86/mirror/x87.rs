@@ -20,7 +20,7 @@ use shadowgrind_core::ops::Op;
 impl Emitter {
     /// An instruction of x87.
     pub(super) fn x87(&mut self, at: At<'_>, row: X87) {
-        let super::Settings { records, slow, policy, appends, .. } = self.mirror().settings;
+        let super::Settings { records, slow, policy, .. } = self.mirror().settings;
         if row == X87::Status && has_memory(&at.insn().decoded) && !self.mode.is_off() {
             return self.out_of_line(at);
         }
@@ -30,7 +30,7 @@ impl Emitter {
         if records && !slow && !self.mode.is_off() && !row.keeps_floats() {
             return self.x87_recorded(at, row);
         }
-        if slow || appends || self.mode.is_off() {
+        if slow || self.mode.is_off() {
             return if row.keeps_floats() { self.integer(at) } else { self.x87_checked(at) };
         }
         if row.keeps_floats() {
@@ -81,6 +81,13 @@ impl Emitter {
                 self.guest(at);
                 self.x87_written(0, None);
             }
+            X87::Unary(Op::Rint) if self.mirror().settings.appends => {
+                self.count_x87_rounding(at);
+                self.guest(at);
+                self.x87_written(0, None);
+                let top = self.x87_cell(0);
+                self.clear_x87(top);
+            }
             X87::Unary(op) if op.is_arithmetic() => {
                 if op.makes_whole() {
                     self.count_x87_rounding(at);
@@ -104,7 +111,7 @@ impl Emitter {
             {
                 self.out_of_line(at);
             }
-            _ if self.x87_evaluated(at, row) => {}
+            _ if !self.mirror().settings.appends && self.x87_evaluated(at, row) => {}
             // A result that is pushed goes where nothing is to be found.
             X87::Unary(_) | X87::SinCos | X87::Tangent | X87::Extract => {
                 self.check_x87(at, &[0, 7]);
@@ -134,8 +141,8 @@ impl Emitter {
         if !has_memory(insn) {
             let from = self.x87_cell(register(insn.op_register(insn.op_count() - 1)));
             self.guest(at);
-            let known = self.x87_known(register(insn.op_register(insn.op_count() - 1)));
-            self.x87_written(7, known);
+            let source = register(insn.op_register(insn.op_count() - 1));
+            self.x87_copied(source, 7);
             return self.copy_x87(from, to);
         }
         let Some(mirror) = self.mirror_memory(insn) else {
@@ -145,6 +152,7 @@ impl Emitter {
         };
         let number = self.temporary(0);
         match insn.memory_size() {
+            MemorySize::Float32 if self.mirror().settings.appends => return self.x87_append_load(at, mirror),
             MemorySize::Float32 => {
                 self.guest(at);
                 self.keep_loaded(at);
@@ -246,8 +254,7 @@ impl Emitter {
             let to = self.x87_cell(register(insn.op0_register()));
             self.guest(at);
             if from != to {
-                let known = self.x87_known(0);
-                self.x87_written(register(insn.op0_register()), known);
+                self.x87_copied(0, register(insn.op0_register()));
                 self.copy_x87(from, to);
             }
             return;
@@ -257,7 +264,14 @@ impl Emitter {
         if self.is_in_parts(Op::Narrow) && narrows {
             return if size == MemorySize::Float64 { self.x87_narrow(at) } else { self.out_of_line(at) };
         }
-        if narrows && self.inline_rule().needs_result(Op::Narrow) {
+        let super::Settings { appends, roundings, .. } = self.mirror().settings;
+        match size {
+            MemorySize::Float32 if appends => return self.x87_append_store(at, Format::F32),
+            // It is the same result, unless it matters that it is rounded.
+            MemorySize::Float64 if appends && roundings => return self.x87_append_store(at, Format::F64),
+            _ => {}
+        }
+        if narrows && !appends && self.inline_rule().needs_result(Op::Narrow) {
             self.check_x87(at, &[0]);
             self.guest(at);
             return self.kill_operand(insn);
@@ -286,9 +300,11 @@ impl Emitter {
         if a == b {
             return;
         }
-        let known = [0, other].map(|n| self.x87_known(n));
-        self.x87_written(0, known[1]);
-        self.x87_written(other, known[0]);
+        let known = [0, other].map(|n| (self.x87_known(n), *self.x87_in_record_mut(n)));
+        for (n, (known, in_record)) in [(0, known[1]), (other, known[0])] {
+            self.x87_written(n, known);
+            *self.x87_in_record_mut(n) = in_record;
+        }
         let (x, y) = (self.temporary(0), self.temporary(1));
         let [from_a, from_b] = [a, b].map(|cell| self.x87_number(cell));
         self.out.hot.vector_load(x, from_a, 8);

@@ -4,6 +4,7 @@
 //! stack for it. Nothing is known at a block's beginning. Knows which instruction reads and writes which register.
 
 use super::At;
+use super::open_record::X87 as FIRST;
 use super::operand::has_memory;
 use super::x87_stack::{register, word};
 use crate::x86::emit::Emitter;
@@ -26,7 +27,8 @@ pub(in crate::x86) struct Known {
 }
 
 impl Emitter {
-    fn physical(&self, index: u8) -> usize {
+    /// Number of the physical register that is `index` below the top.
+    pub(super) fn physical(&self, index: u8) -> usize {
         usize::from((self.mode.top() + index) & 7)
     }
 
@@ -53,6 +55,14 @@ impl Emitter {
         let mirror = self.mirror();
         mirror.x87_full |= 1 << n;
         mirror.x87_known[n] = known;
+        mirror.open_record.known[FIRST + n] = Default::default();
+    }
+
+    /// The guest's instruction has copied one register to another, as they are numbered before.
+    pub(super) fn x87_copied(&mut self, from: u8, to: u8) {
+        let (known, in_record) = (self.x87_known(from), *self.x87_in_record_mut(from));
+        self.x87_written(to, known);
+        *self.x87_in_record_mut(to) = in_record;
     }
 
     /// A place where another value can be kept.
@@ -68,6 +78,7 @@ impl Emitter {
         let mirror = self.mirror();
         mirror.x87_full &= !(1 << n);
         mirror.x87_known[n] = None;
+        mirror.open_record.known[FIRST + n] = Default::default();
     }
 
     /// Nothing is known of any register.
@@ -75,6 +86,7 @@ impl Emitter {
         let mirror = self.mirror();
         mirror.x87_full = 0;
         mirror.x87_known = [None; 8];
+        mirror.open_record.known[FIRST..].fill(Default::default());
     }
 
     /// Keeps what the guest has just pushed from memory, if a rule will read it.
@@ -108,7 +120,6 @@ impl Emitter {
 
     /// Tells whether a rule of the block reads what the present instruction pushes.
     fn is_wanted(&mut self, at: At<'_>) -> bool {
-        let rule = self.inline_rule();
         let mut depth = 0;
         for insn in at.block.insns[at.index + 1..].iter().map(|insn| &insn.decoded) {
             let Row::X87(row) = rows::row(insn) else { continue };
@@ -119,15 +130,14 @@ impl Emitter {
                     } else {
                         [insn.op0_register(), insn.op1_register()].map(|name| i32::from(register(name)))
                     };
-                    let reads = rule.needs_result(op) || (0..2).any(|i| rule.needs_operand(op, i));
-                    if registers.contains(&depth) && reads {
+                    if registers.contains(&depth) && self.x87_is_read(op) {
                         return true;
                     }
                     if registers[0] == depth {
                         return false;
                     }
                 }
-                X87::Unary(op) if depth == 0 => return rule.needs_result(op) || rule.needs_operand(op, 0),
+                X87::Unary(op) if depth == 0 => return op.is_arithmetic() && self.x87_is_read(op),
                 X87::Exchange => {
                     let other = i32::from(register(insn.op_register(insn.op_count() - 1)));
                     depth = if depth == 0 {

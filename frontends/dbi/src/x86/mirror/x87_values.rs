@@ -93,6 +93,9 @@ impl Emitter {
     }
 
     fn x87_rule(&mut self, at: At<'_>, op: Op, operands: &[Operand], to: u8) {
+        if self.mirror().settings.appends {
+            return self.x87_append(at, op, operands, to);
+        }
         let insn = &at.insn().decoded;
         let rule = self.inline_rule();
         let reads_result = rule.needs_result(op);
@@ -285,7 +288,7 @@ impl Emitter {
     }
 
     /// The integer of four bytes in memory, as a double.
-    fn x87_integer(&mut self, at: At<'_>) -> Place {
+    pub(super) fn x87_integer(&mut self, at: At<'_>) -> Place {
         let (from, slot) = (self.guest_operand(&at.insn().decoded), self.x87_slot(WIDENED));
         let number = self.temporary(0);
         let (form, value) = (forms::DOUBLE_OF_INTEGER_32, Place::Reg(number));
