@@ -192,7 +192,9 @@ impl Numbering {
         if op == Op::Widen {
             return known[0];
         }
-        let reads = op.reads().filter(|_| !self.budget);
+        // Of long doubles nobody knows how they were rounded.
+        let is_long = formats.contains(&Format::F80);
+        let reads = op.reads().filter(|_| is_long || !self.budget);
         let operand = |i: usize| {
             let counts = reads.is_none_or(|reads| reads.operand(i));
             [if counts { x[i].to_bits() } else { 0 }, known[i].unwrap_or(0)]
@@ -216,7 +218,8 @@ impl Rule for Numbering {
         for (i, (&bits, &shadow)) in lane.x.iter().zip(lane.shadows).enumerate() {
             (x[i], shadows[i]) = (lane.from.to_f64(bits), shadow);
         }
-        let floats = (x, lane.to.to_f64(lane.r));
+        let in_doubles = if lane.to == Format::F80 { lane.op.in_doubles(&x[..lane.x.len()]) } else { None };
+        let floats = (x, in_doubles.unwrap_or_else(|| lane.to.to_f64(lane.r)));
         let digest = self.operation((lane.op, [lane.from, lane.to]), floats, shadows)?;
         self.others += 1;
         self.digests.insert(self.others, digest);

@@ -264,14 +264,13 @@ impl Emitter {
         if self.is_in_parts(Op::Narrow) && narrows {
             return if size == MemorySize::Float64 { self.x87_narrow(at) } else { self.out_of_line(at) };
         }
-        let super::Settings { appends, roundings, .. } = self.mirror().settings;
+        let appends = self.mirror().settings.appends;
         match size {
             MemorySize::Float32 if appends => return self.x87_append_store(at, Format::F32),
-            // It is the same result, unless it matters that it is rounded.
-            MemorySize::Float64 if appends && roundings => return self.x87_append_store(at, Format::F64),
+            MemorySize::Float64 if appends => return self.x87_append_store(at, Format::F64),
             _ => {}
         }
-        if narrows && !appends && self.inline_rule().needs_result(Op::Narrow) {
+        if narrows && self.inline_rule().needs_result(Op::Narrow) {
             self.check_x87(at, &[0]);
             self.guest(at);
             return self.kill_operand(insn);

@@ -227,7 +227,7 @@ impl Emitter {
         self.x87_made(7, number);
     }
 
-    /// `fst` to a float of four or eight bytes, as an operation of its own.
+    /// `fst` to a float of four or eight bytes.
     pub(super) fn x87_append_store(&mut self, at: At<'_>, format: Format) {
         if !self.takes_room() {
             return self.out_of_line(at);
