@@ -24,7 +24,7 @@ use shadowgrind_core::ops::{MAX_OPERANDS, Op, Reads};
 pub(super) const ACTIVE: u8 = 1;
 
 /// Floats of an arithmetic `op` that are written down: with `roundings`, all.
-fn reads(roundings: bool, op: Op) -> Reads {
+pub(super) fn reads(roundings: bool, op: Op) -> Reads {
     let reads = if roundings { Some(Reads::ALL) } else { op.reads() };
     reads.expect("an arithmetic row")
 }
@@ -61,7 +61,7 @@ impl Append<'_> {
 }
 
 /// Length of an operation on so many bytes, of which what is beyond does not matter.
-fn length(width: u8) -> Length {
+pub(super) fn length(width: u8) -> Length {
     Length::of(width.max(16))
 }
 
@@ -136,7 +136,7 @@ impl Emitter {
 
     /// Writes down the operands' shadows, and leaves all of them, one over the other, in a register: the places in the record, that
     /// register, and whether it certainly has nothing above.
-    fn stage_shadows(
+    pub(super) fn stage_shadows(
         &mut self,
         job: &Append<'_>,
         [first, second]: [u8; 2],

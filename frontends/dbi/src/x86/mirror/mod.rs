@@ -8,6 +8,7 @@
 //! have nothing to do with them, without as `isolation` says. Knows instructions and places, not what a shadow means.
 
 pub(crate) mod append;
+mod append_wide;
 mod arith;
 mod by_row;
 mod check;

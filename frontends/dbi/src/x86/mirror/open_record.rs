@@ -6,14 +6,12 @@ use crate::context::{STAGED_CELLS, STAGED_FLOATS};
 use shadowgrind_core::appended::{HEAD, RESULTS};
 use shadowgrind_core::format::Format;
 
-/// Most bytes of cells, of floats, and most results of one instruction.
-const MOST_CELLS: u16 = 3 * 32;
-const MOST_FLOATS: u16 = 4 * 32;
-const MOST_RESULTS: u16 = 8;
-
-/// Registers that something may be known of, and the number of the first one of x87 among them.
-pub(super) const REGISTERS: usize = X87 + 8;
-pub(super) const X87: usize = 16;
+/// Most bytes of cells, of floats, and most results of one instruction on registers of so many bytes.
+const fn most(register: u16) -> [u16; 3] {
+    [3 * register, 4 * register, register / Format::F32.bytes() as u16]
+}
+/// Most bytes that are copied at once.
+const PIECE: u8 = 32;
 
 /// Bytes that were written down: the first one's offset, and how many.
 #[derive(Clone, Copy, Debug)]
@@ -62,8 +60,9 @@ pub(super) struct OpenRecord {
     pub(super) numbers: u16,
     /// Cells, and floats, that were written down each in one piece.
     pub(super) pieces: [Vec<Field>; 2],
-    /// Of vector registers, and of physical registers of x87 after them.
-    pub(super) known: [Known; REGISTERS],
+    /// Of vector registers, and of physical registers of x87.
+    pub(super) known: [Known; 32],
+    pub(super) known_x87: [Known; 8],
     /// The register that the present instruction has put results in.
     pub(super) fresh: Option<u8>,
 }
@@ -74,16 +73,27 @@ impl OpenRecord {
         HEAD + self.cells.next_multiple_of(8) + self.floats
     }
 
-    /// Tells whether it may not have room for what one more instruction writes down, or may have more results than bytes then.
-    pub(super) fn is_full(&self) -> bool {
-        self.numbers + MOST_RESULTS > self.bytes()
-            || self.cells + MOST_CELLS > STAGED_CELLS as u16
-            || self.floats + MOST_FLOATS > STAGED_FLOATS as u16
-            || self.numbers + MOST_RESULTS > RESULTS as u16
+    /// Tells whether it may not have room for what one more instruction on registers of so many bytes writes down, or may have more
+    /// results than bytes then.
+    pub(super) fn is_full(&self, register: u16) -> bool {
+        let [cells, floats, results] = most(register);
+        self.numbers + results > self.bytes()
+            || self.cells + cells > STAGED_CELLS as u16
+            || self.floats + floats > STAGED_FLOATS as u16
+            || self.numbers + results > RESULTS as u16
     }
 
-    /// Tells whether a buffer of which a block has used so many bytes has room for the record with one more instruction.
-    pub(super) fn has_room(&self, used: u64) -> bool {
-        used + u64::from(self.bytes() + MOST_CELLS + MOST_FLOATS) <= BUFFER
+    /// Tells whether a buffer of which a block has used so many bytes has room for the record with one more such instruction.
+    pub(super) fn has_room(&self, used: u64, register: u16) -> bool {
+        let [cells, floats, _] = most(register);
+        used + u64::from(self.bytes() + cells + floats) <= BUFFER
+    }
+}
+
+impl Field {
+    /// The pieces that it is copied in.
+    pub(super) fn pieces(self) -> impl Iterator<Item = Field> {
+        let each = move |at: u8| Field { at: self.at + u16::from(at), bytes: (self.bytes - at).min(PIECE) };
+        (0..self.bytes).step_by(PIECE.into()).map(each)
     }
 }

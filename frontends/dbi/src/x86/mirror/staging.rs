@@ -119,8 +119,14 @@ impl Emitter {
 
     /// Tells whether the buffer certainly has room for one more instruction of this block.
     pub(super) fn takes_room(&mut self) -> bool {
+        let register = self.register_bytes();
         let mirror = self.mirror();
-        mirror.open_record.has_room(mirror.appended_bytes)
+        mirror.open_record.has_room(mirror.appended_bytes, register)
+    }
+
+    /// Bytes of the guest's vector registers.
+    fn register_bytes(&mut self) -> u16 {
+        if self.mirror().settings.wide { 64 } else { 32 }
     }
 
     /// Writes down the operands' floats that `reads` asks for: their offsets and one more, 0 for others.
@@ -216,7 +222,7 @@ impl Emitter {
         // Cells of doubles are whole words: how they advance is found word by word.
         let field = Field { at: record.cells.next_multiple_of(u16::from(bytes.min(8))), bytes };
         record.cells = field.at + u16::from(bytes);
-        record.pieces[0].push(field);
+        record.pieces[0].extend(field.pieces());
         (field, Mem::rip(self.frame.field(Context::OFFSET_STAGED_CELLS + u32::from(field.at))))
     }
 
@@ -247,7 +253,7 @@ impl Emitter {
         let record = &mut self.mirror().open_record;
         let field = Field { at: record.floats, bytes };
         record.floats += u16::from(bytes).next_multiple_of(8);
-        record.pieces[1].push(field);
+        record.pieces[1].extend(field.pieces());
         (field, Mem::rip(self.frame.field(Context::OFFSET_STAGED_FLOATS + u32::from(field.at))))
     }
 
@@ -263,15 +269,15 @@ impl Emitter {
             return;
         }
         let insn = &at.insn().decoded;
-        let mut written = 0_u16;
+        let mut written = 0_u32;
         for used in self.facts.info(insn).used_registers() {
             if is_write(used.access()) && used.register().is_vector_register() {
-                written |= 1 << (used.register().number() & 15);
+                written |= 1 << used.register().number();
             }
         }
         let record = &mut self.mirror().open_record;
         let copied = copy(insn).map(|(to, from, bytes)| (to, record.known[usize::from(from)].low(bytes)));
-        for n in (0..16_u8).filter(|&n| written >> n & 1 == 1 && fresh != Some(n)) {
+        for n in (0..32_u8).filter(|&n| written >> n & 1 == 1 && fresh != Some(n)) {
             record.known[usize::from(n)] = Known::default();
         }
         if let Some((to, known)) = copied {
@@ -281,12 +287,13 @@ impl Emitter {
 
     /// Before an instruction that others may see something by, or that the record may have no room for: closes it.
     pub(super) fn close_before(&mut self, at: At<'_>) {
+        let register = self.register_bytes();
         let record = &self.mirror().open_record;
         if record.last.is_none() {
             return;
         }
         let (insn, flow) = (&at.insn().decoded, at.insn().flow);
-        let ends_here = record.is_full() || self.mirror().loop_heads.contains(&at.index);
+        let ends_here = record.is_full(register) || self.mirror().loop_heads.contains(&at.index);
         let goes_on = matches!(
             flow,
             Flow::Straight | Flow::SideExit | Flow::FollowedJump | Flow::FollowedCall | Flow::CertainReturn
@@ -460,7 +467,8 @@ fn may_append_otherwise(row: Row) -> bool {
 /// The registers that a move of whole registers is to and from, and their bytes.
 fn copy(insn: &Instruction) -> Option<(u8, u8, u8)> {
     let whole = matches!(rows::row(insn), Row::Move(Moved::Whole, _));
-    let plain = matches!(insn.encoding(), EncodingKind::Legacy | EncodingKind::VEX);
+    let plain = matches!(insn.encoding(), EncodingKind::Legacy | EncodingKind::VEX | EncodingKind::EVEX)
+        && !insn.has_op_mask();
     let registers = insn.op_count() == 2 && (0..2).all(|n| insn.op_kind(n) == OpKind::Register);
     let [to, from] = [insn.op0_register(), insn.op1_register()];
     let vectors = to.is_vector_register() && from.is_vector_register();

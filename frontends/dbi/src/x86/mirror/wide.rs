@@ -6,6 +6,7 @@
 //! Knows instructions in EVEX without a rounding mode of their own. Others are left to the engine if they meet a
 //! shadow, and so are sums that may round, and all executions as long as suspicious ones are to be seen.
 
+use super::append::Append;
 use super::check::Source;
 use super::operands::{Operands, rest_source, source_numbers};
 use super::rounding::may_round;
@@ -40,11 +41,12 @@ impl Emitter {
         let insn = &at.insn().decoded;
         let settings = self.mirror().settings;
         let may_round = may_round(at, format) || at.block.sums(at.insn().pc()) == Sums::TakenOff;
-        let has_rule = settings.wide && settings.rule.is_some() && op.is_arithmetic();
+        let has_rule = settings.wide && (settings.rule.is_some() || settings.appends) && op.is_arithmetic();
         if !has_rule || may_round || broadcasts_to_two(insn) || access::raises_otherwise(insn) {
             return self.checked(at);
         }
-        if self.watched(at) != Watched::Never || !self.open_operand(at) {
+        let lacks_room = settings.appends && !self.takes_room();
+        if lacks_room || self.watched(at) != Watched::Never || !self.open_operand(at) {
             return self.out_of_line(at);
         }
         let mut operands = self.operands(insn, &source_numbers(insn, op, terms));
@@ -60,10 +62,15 @@ impl Emitter {
         }
         let width = access::result_bytes(insn, format, shape) as u8;
         self.load_operands(at, (format, width), &mut operands);
+        let rest = rest_source(insn, shape, terms.is_some());
+        if settings.appends {
+            let lanes = width / format.bytes() as u8;
+            self.append_wide(at, &Append { op, formats: [format; 2], lanes, operands: &operands, d, rest });
+            return self.close_operand();
+        }
         self.keep_result(d, &mut operands, width);
         self.guest(at);
         let to = self.another_temporary();
-        let rest = rest_source(insn, shape, terms.is_some());
         if let Some(rest) = rest {
             let mem = self.shadow_memory(rest);
             self.out.hot.vector_load(to, mem, 16);
@@ -128,7 +135,13 @@ impl Emitter {
 
     /// Of the lanes of `made`, those that the instruction's mask lets through; the others are zero or have the shadow that they had.
     /// In `made`, or in `other`.
-    fn selected(&mut self, insn: &Instruction, (format, width): (Format, u8), made: u8, other: u8) -> u8 {
+    pub(super) fn selected(
+        &mut self,
+        insn: &Instruction,
+        (format, width): (Format, u8),
+        made: u8,
+        other: u8,
+    ) -> u8 {
         let (length, mask) = (Length::of(width), insn.op_mask().number() as u8);
         let choose = |to: u8| match length {
             Length::Scalar => Vector::new(forms::MOVE_LOW, format, length, [to, made], Place::Reg(made)),

@@ -5,7 +5,7 @@
 //! read the record. Results, too, are theirs to compute. Where no operand has a shadow no value is written down. Knows no shadow.
 
 use super::At;
-use super::open_record::{Known, Results, X87 as FIRST};
+use super::open_record::{Known, Results};
 use super::operand::has_memory;
 use super::rounding::may_round;
 use super::staging::Added;
@@ -261,7 +261,7 @@ impl Emitter {
     }
 
     pub(super) fn x87_in_record_mut(&mut self, index: u8) -> &mut Known {
-        let n = FIRST + self.physical(index);
-        &mut self.mirror().open_record.known[n]
+        let n = self.physical(index);
+        &mut self.mirror().open_record.known_x87[n]
     }
 }

@@ -4,7 +4,6 @@
 //! stack for it. Nothing is known at a block's beginning. Knows which instruction reads and writes which register.
 
 use super::At;
-use super::open_record::X87 as FIRST;
 use super::operand::has_memory;
 use super::x87_stack::{register, word};
 use crate::x86::emit::Emitter;
@@ -55,7 +54,7 @@ impl Emitter {
         let mirror = self.mirror();
         mirror.x87_full |= 1 << n;
         mirror.x87_known[n] = known;
-        mirror.open_record.known[FIRST + n] = Default::default();
+        mirror.open_record.known_x87[n] = Default::default();
     }
 
     /// The guest's instruction has copied one register to another, as they are numbered before.
@@ -78,7 +77,7 @@ impl Emitter {
         let mirror = self.mirror();
         mirror.x87_full &= !(1 << n);
         mirror.x87_known[n] = None;
-        mirror.open_record.known[FIRST + n] = Default::default();
+        mirror.open_record.known_x87[n] = Default::default();
     }
 
     /// Nothing is known of any register.
@@ -86,7 +85,7 @@ impl Emitter {
         let mirror = self.mirror();
         mirror.x87_full = 0;
         mirror.x87_known = [None; 8];
-        mirror.open_record.known[FIRST..].fill(Default::default());
+        mirror.open_record.known_x87 = Default::default();
     }
 
     /// Keeps what the guest has just pushed from memory, if a rule will read it.
