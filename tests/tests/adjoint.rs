@@ -33,7 +33,7 @@ fn main() -> ExitCode {
         add(name, Box::new(move |name| check_cell(name, &cell, &[OUT_OF_LINE])));
     }
     for program in PROGRAMS {
-        for level in ["-O0", "-O3 -march=x86-64-v3"] {
+        for level in ["-O0", "-O3 -march=x86-64-v3", "-O2 -mfpmath=387"] {
             add(
                 format!("differences/{program}/{level}"),
                 Box::new(move |name| check_differences(name, program, level)),
@@ -50,6 +50,12 @@ fn main() -> ExitCode {
     add("gradient-file".to_owned(), Box::new(check_gradient_file));
     add("jacobian".to_owned(), Box::new(check_jacobian));
     add("direction".to_owned(), Box::new(check_direction));
+    for program in PROGRAMS {
+        add(
+            format!("out-of-line/{program}/{WIDE}"),
+            Box::new(move |name| check_out_of_line(name, program, WIDE)),
+        );
+    }
     for source in ["lu", "burgers"] {
         add(format!("budget/{source}"), Box::new(move |name| check_budget(name, source)));
     }
@@ -146,11 +152,19 @@ fn check_differences(name: &str, source: &str, level: &str) -> Result<(), Failed
     fail((!text.is_empty()).then_some(text))
 }
 
+/// Level at which programs use AVX-512 themselves.
+const WIDE: &str = "-O3 -march=x86-64-v4 -mprefer-vector-width=512";
+
 /// Gradients are those of operations that the engine records one by one, but for the order of sums in a sweep.
 fn check_out_of_line(name: &str, source: &str, level: &str) -> Result<(), Failed> {
+    if level == WIDE && !["avx512f", "avx512bw", "avx512dq", "avx512vl"].into_iter().all(host::has_cpu_flag) {
+        host::skipped(name, "needs AVX-512");
+        return Ok(());
+    }
     let Some(exe) = built(name, &program(source, level))? else { return Ok(()) };
+    let isa: &[&str] = if level == WIDE { &["--isa=v4"] } else { &[] };
     let gradients = |options: &[&str]| -> Result<Vec<f64>, String> {
-        let seen = Case::new("adjoint", options, &exe).observe()?;
+        let seen = Case::new("adjoint", &[options, isa].concat(), &exe).observe()?;
         Ok(seen.report.outputs.iter().flat_map(|output| output.gradient.clone()).collect())
     };
     let slow = gradients(&["--input=x", OUT_OF_LINE])?;

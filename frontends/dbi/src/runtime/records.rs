@@ -212,7 +212,11 @@ impl<S: Recorded<Vectors>> Replay<'_, S> {
                 return at;
             }
             self.shadow.expect_sums(known.recorded.sums);
+            let taken = known.recorded.taken(record[0]);
             for lane in 0..usize::from(known.recorded.lanes) {
+                if taken >> lane & 1 == 0 {
+                    continue;
+                }
                 match known.usual {
                     Some(op) if known.recorded.to == Format::F64 => {
                         self.doubles(record, handles, known, lane, op);

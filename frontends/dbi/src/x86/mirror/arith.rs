@@ -84,6 +84,13 @@ impl Emitter {
             let sources = source_numbers(insn, op, terms);
             let rest = rest_source(insn, shape, terms.is_some());
             let what = What::Op(op);
+            if insn.encoding() == EncodingKind::EVEX {
+                return self.record_wide(
+                    at,
+                    op,
+                    &Plan { what, from: format, to: format, shape, sources: &sources, rest },
+                );
+            }
             return self.record(at, &Plan { what, from: format, to: format, shape, sources: &sources, rest });
         }
         if insn.encoding() == EncodingKind::EVEX {

@@ -95,7 +95,7 @@ impl Emitter {
             row if row.is_watched(compares) && self.watched(at) == Watched::Always => self.out_of_line(at),
             Row::Nothing => self.guest(at),
             Row::Round(..) if records => self.out_of_line(at),
-            row if is_masked(row, insn) && (records || !has_masked_rule(row)) => self.checked(at),
+            row if is_masked(row, insn) && !has_masked_rule(row) => self.checked(at),
             Row::Mxcsr(_) if self.hides_mxcsr() => self.annotated_mxcsr(at),
             Row::Integer | Row::Hint | Row::Flags(_) | Row::Mxcsr(_) => self.integer(at),
             Row::Digits if policy.derivatives.is_none() || self.mode.is_off() => self.integer(at),

@@ -16,6 +16,8 @@ pub(crate) const BUFFER: u64 = 1 << 16;
 pub(crate) const STRIDE: u64 = 256;
 /// Offset of the number of the [`RecordDescriptor`].
 pub(crate) const ID: u64 = 0;
+/// Offset of 16 bits, of lanes that are taken, where some may not be.
+pub(crate) const LANES_TAKEN: u64 = 4;
 /// Offset of the handle that a result of one lane gets.
 pub(crate) const FRESH: u64 = 8;
 /// Offset, beyond the buffer, of the handles that results of several lanes of eight bytes get.
@@ -80,12 +82,20 @@ pub(crate) struct RecordDescriptor {
     /// The operand that is in memory in a narrower format than `from`, in which it is written down, and that format: there it has
     /// its shadow.
     pub(crate) narrow: Option<(u8, Format)>,
+    /// If some of the lanes are left out: the bit of the first one among those at [`LANES_TAKEN`].
+    pub(crate) masked: Option<u8>,
 }
 
 impl RecordDescriptor {
     /// Bytes between one operand and the next.
     fn apart(&self) -> u64 {
         (u64::from(self.lanes) * self.from.bytes() as u64).next_power_of_two().max(8)
+    }
+
+    /// Lanes that are operated on, as a mask, where this is the first word of the record.
+    #[inline(always)]
+    pub(crate) fn taken(&self, word: u64) -> u64 {
+        self.masked.map_or(u64::MAX, |first| word >> (8 * LANES_TAKEN) >> first)
     }
 
     /// Offset of the lanes of operand `n`.

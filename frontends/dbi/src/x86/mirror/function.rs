@@ -277,6 +277,7 @@ impl Emitter {
     fn kind(&mut self, start: u64, Function { op, format, width, .. }: Function) -> u32 {
         self.recorded(RecordDescriptor {
             narrow: None,
+            masked: None,
             // A byte for each result, so that one does not take the other's place.
             pc: start + u64::from(op == Op::Cos),
             what: What::Op(op),

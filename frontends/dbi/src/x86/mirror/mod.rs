@@ -49,6 +49,7 @@ pub(crate) use digits::may_count;
 pub(crate) use fields::may_follow;
 pub(crate) use scaled::may_scale;
 mod record;
+mod record_wide;
 mod reencoded;
 mod reencodings;
 mod retarget;
@@ -142,6 +143,9 @@ pub(crate) enum Watched {
     Never,
 }
 
+/// Address of what is recorded, the format of its operands, and the bit of its first lane.
+type RecordKey = (u64, Format, Option<u8>);
+
 /// Annotator: settings, and what it has learnt of the code so far.
 pub(crate) struct Mirror {
     settings: Settings,
@@ -159,9 +163,9 @@ pub(crate) struct Mirror {
     locked: bool,
     /// The superblock's code is complete: what follows cannot be reached.
     ended: bool,
-    /// The recorded operations, by number, and the number of the operation recorded at an address on floats of a format.
+    /// The recorded operations, by number, and the number of each at an address.
     recorded: Vec<RecordDescriptor>,
-    recorded_at: HashMap<(u64, Format), u32>,
+    recorded_at: HashMap<RecordKey, u32>,
     /// Most bytes of the records that the block's code so far has closed.
     appended_bytes: u64,
     open_record: OpenRecord,

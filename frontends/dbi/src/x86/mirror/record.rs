@@ -36,14 +36,15 @@ impl Emitter {
     /// The number of what is recorded, the same one each time.
     pub(super) fn recorded(&mut self, recorded: RecordDescriptor) -> u32 {
         let mirror = self.mirror();
-        if let Some(&id) = mirror.recorded_at.get(&(recorded.pc, recorded.from))
+        let key = (recorded.pc, recorded.from, recorded.masked);
+        if let Some(&id) = mirror.recorded_at.get(&key)
             && mirror.recorded[id as usize] == recorded
         {
             return id;
         }
         let id = mirror.recorded.len() as u32;
         mirror.recorded.push(recorded);
-        mirror.recorded_at.insert((recorded.pc, recorded.from), id);
+        mirror.recorded_at.insert(key, id);
         id
     }
 
@@ -61,6 +62,7 @@ impl Emitter {
         let lanes = width / plan.from.bytes() as u8;
         let recorded = RecordDescriptor {
             narrow: None,
+            masked: None,
             pc: at.insn().pc(),
             what: plan.what,
             lanes,

@@ -180,6 +180,7 @@ impl Emitter {
         let bytes = [record.cells.next_multiple_of(8), record.floats];
         let id = self.recorded(RecordDescriptor {
             narrow: None,
+            masked: None,
             pc: at.insn().pc(),
             what: What::Op(op),
             lanes,

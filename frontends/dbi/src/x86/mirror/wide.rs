@@ -122,7 +122,12 @@ impl Emitter {
     }
 
     /// Has the operand in memory in temporaries where it is one for all lanes, or lanes of it may not be there; touches it otherwise.
-    fn load_operands(&mut self, at: At<'_>, (format, width): (Format, u8), operands: &mut Operands) {
+    pub(super) fn load_operands(
+        &mut self,
+        at: At<'_>,
+        (format, width): (Format, u8),
+        operands: &mut Operands,
+    ) {
         let insn = &at.insn().decoded;
         if insn.is_broadcast() {
             self.broadcast(insn, (format, width), operands);

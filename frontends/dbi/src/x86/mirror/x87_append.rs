@@ -95,8 +95,7 @@ impl Emitter {
                 let from = self.x87_cell(n).plus(NUMBER);
                 let (field, to) = self.new_cells(CELL);
                 self.move_staged(to, from, CELL, through);
-                let n = self.x87_in_record_mut(n);
-                n.cells = Some(field);
+                self.x87_in_record_mut(n).cells = Some(field);
                 Source::Cells(HEAD + field.at)
             }
             Operand::Memory(format) => {
@@ -183,6 +182,7 @@ impl Emitter {
         (1 + field.at, format)
     }
 
+    /// Copies so many bytes through a vector register.
     fn move_staged(&mut self, to: Mem, from: Mem, bytes: u8, through: u8) {
         self.out.hot.vector_load(through, from, bytes);
         self.out.hot.vector_store(to, through, bytes);
@@ -255,11 +255,12 @@ impl Emitter {
         self.out.hot.vector_store(mirror, number, bytes);
     }
 
-    /// What the record has of the register `index` below the top.
+    /// Parts of the register `index` below the top that the record has.
     fn x87_in_record(&mut self, index: u8) -> Known {
         *self.x87_in_record_mut(index)
     }
 
+    /// The same, to be changed.
     pub(super) fn x87_in_record_mut(&mut self, index: u8) -> &mut Known {
         let n = self.physical(index);
         &mut self.mirror().open_record.known_x87[n]

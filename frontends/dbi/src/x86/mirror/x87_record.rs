@@ -139,6 +139,7 @@ impl Emitter {
             sums: if may_round(at, to) { Sums::Unknown } else { Sums::Plain },
             staged: None,
             narrow: None,
+            masked: None,
         }
     }
 

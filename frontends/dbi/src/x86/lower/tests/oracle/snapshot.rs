@@ -40,7 +40,8 @@ impl Snapshot {
         // Where operands are: all are aligned.
         for (format, alignment) in [(Format::F80, 16), (Format::F64, 8), (Format::F32, 4)] {
             let bytes = format.bytes();
-            if !at.is_multiple_of(alignment) {
+            let is_in_vector = (usize::from(state::VECTOR)..usize::from(state::X87)).contains(&at);
+            if !at.is_multiple_of(alignment) || format == Format::F80 && is_in_vector {
                 continue;
             }
             let [cell, float] = [&self.shadows, &self.values].map(|row| number(&row[at..][..bytes]));
