@@ -64,7 +64,8 @@ pub enum Errors {
 pub enum Sent {
     /// Nothing is said of such memory.
     Unseen,
-    /// Each place where floats leave so is an output, judged by the worst of them.
+    /// Each place where floats leave so is an output, judged by the worst of them. Where no float is found, as where one is cut in
+    /// two, and by memory that others see, they are counted as lost.
     Output,
     /// Floats that leave so are counted as lost: nobody knows what the worst of them would be.
     Lost,

@@ -280,7 +280,12 @@ impl Client for Tool {
         let pieces = writing.pieces.iter().filter(is_shadowed);
         match self.policy().sent {
             Sent::Unseen => {}
-            Sent::Output => pieces.for_each(|&(at, len)| visit::sent(thread, pc, at, len)),
+            Sent::Output => {
+                let unsaid: u64 =
+                    pieces.filter(|&&(at, len)| !visit::sent(thread, pc, at, len)).map(floats_of).sum();
+                let lost = self.lost_by(thread, pc, call, unsaid);
+                lost.into_iter().for_each(|lost| self.lost(lost));
+            }
             Sent::Lost => {
                 let is_in_place = self.policy().derivatives == Some(Derivatives::InPlace);
                 let mut floats = 0;
@@ -291,8 +296,7 @@ impl Client for Tool {
                         visit::sent_in_place(thread, pc, at, len);
                     }
                 }
-                let site = if floats > 0 { visit::caller(thread, pc) } else { None };
-                let lost = site.map(|site| Lost { site, call, floats });
+                let lost = self.lost_by(thread, pc, call, floats);
                 let lost = match &thread.process.handed {
                     Some(handed) => handed.end(begun, writing, lost),
                     None => lost,
@@ -303,12 +307,8 @@ impl Client for Tool {
     }
 
     fn fetched(&self, thread: &mut Thread, pc: u64, call: (u64, &'static str), floats: u64) {
-        if self.policy().sent == Sent::Lost
-            && floats > 0
-            && let Some(site) = visit::caller(thread, pc)
-        {
-            self.lost(Lost { site, call, floats });
-        }
+        let lost = self.lost_by(thread, pc, call, floats);
+        lost.into_iter().for_each(|lost| self.lost(lost));
     }
 
     fn address_of_call(&self, thread: &mut Thread) -> u64 {
@@ -333,7 +333,7 @@ impl Client for Tool {
     }
 
     fn makes_polled_ring(&self, process: &Process) {
-        if self.policy().sent == Sent::Lost && process.is_annotating() {
+        if self.policy().sent != Sent::Unseen && process.is_annotating() {
             self.session.cannot_follow_polled_rings();
         }
     }
@@ -356,10 +356,10 @@ impl Client for Tool {
 
     /// Has floats counted that are in the texts, or that are left otherwise.
     fn executes(&self, process: &Process, path: &Path, texts: &[(u64, u64)]) {
-        if self.policy().sent != Sent::Lost {
+        if self.policy().sent == Sent::Unseen {
             return;
         }
-        let given: u64 = texts.iter().filter(is_shadowed).map(|&(at, len)| planes::count(at, len)).sum();
+        let given: u64 = texts.iter().filter(is_shadowed).map(floats_of).sum();
         let address = |site| self.session.address(site).unwrap_or(0);
         let left = process.handed.as_ref().map_or(0, |handed| handed.leave(address));
         let exposed = self.exposed.as_ref().map_or(0, Exposed::left_to_program);
@@ -378,6 +378,20 @@ impl Client for Tool {
 /// The site of the system call that the thread is at.
 fn site_of_call(thread: &mut Thread) -> Option<Site> {
     visit::caller(thread, thread.pc.wrapping_sub(SYSCALL_BYTES))
+}
+
+impl Tool {
+    /// So many floats with shadows that a call of the instruction at `pc` has handed out, as a loss; nothing if there are none.
+    fn lost_by(&self, thread: &mut Thread, pc: u64, call: (u64, &'static str), floats: u64) -> Option<Lost> {
+        let is_lost = floats > 0 && self.policy().sent != Sent::Unseen;
+        let site = if is_lost { visit::caller(thread, pc) } else { None };
+        site.map(|site| Lost { site, call, floats })
+    }
+}
+
+/// Number of floats with shadows in this memory, address and length.
+fn floats_of(&(at, len): &(u64, u64)) -> u64 {
+    planes::count(at, len)
 }
 
 /// Tells whether some of this memory, address and length, has shadows.

@@ -57,7 +57,7 @@ impl Tool {
             entry,
             called_away: Lock::new(Vec::new()),
             host,
-            exposed: (kind.policy().sent == Sent::Lost && !hands_on(kind.policy())).then(Exposed::new),
+            exposed: (kind.policy().sent != Sent::Unseen && !hands_on(kind.policy())).then(Exposed::new),
         }
     }
 

@@ -373,11 +373,12 @@ pub(super) fn request(thread: &mut Thread, pc: u64) {
     thread.mode = stops::mode(thread);
 }
 
-/// The system call at `pc` has handed out guest memory in which there are shadows.
-pub(super) fn sent(thread: &mut Thread, pc: u64, at: u64, len: u64) {
-    visit(thread, |session, calls, observer, machine| {
+/// The system call at `pc` has handed out guest memory in which there are shadows; tells whether something is said of any float.
+pub(super) fn sent(thread: &mut Thread, pc: u64, at: u64, len: u64) -> bool {
+    let said = visit(thread, |session, calls, observer, machine| {
         session.sent(pc, at..at + len, calls, observer, machine)
     });
+    said.unwrap_or(false)
 }
 
 /// The system call at `pc` has handed out guest memory in which there are derivatives in place.

@@ -31,7 +31,7 @@ pub(super) type Badness = (u8, f64);
 pub(super) type Place = (Site, Option<Site>);
 
 impl Session {
-    /// The system call at `pc` has handed out this memory, some of which carries shadows.
+    /// The system call at `pc` has handed out this memory, some of which carries shadows. Tells whether a float was found in it.
     pub(crate) fn sent(
         &self,
         pc: u64,
@@ -39,22 +39,25 @@ impl Session {
         calls: &mut Calls,
         observer: &mut dyn Observer,
         m: &mut dyn Machine,
-    ) {
+    ) -> bool {
         if calls.is_disabled() {
-            return;
+            return false;
         }
         let mut state = self.state.lock();
         let (site, callers) = state.sender(pc, self.config.num_callers, m);
         let place = (site, callers.first().copied());
+        let mut is_said = false;
         let mut address = memory.start.next_multiple_of(ALIGNMENT);
         while address + ALIGNMENT <= memory.end {
             let mut cell = [0; ALIGNMENT as usize];
             m.read_mirror(address, &mut cell);
             let is_shadowed = cell != [0; ALIGNMENT as usize];
             let sent = is_shadowed.then(|| state.sent_at(address, place, &callers, observer, m)).flatten();
+            is_said |= sent.is_some();
             let bytes = sent.map_or(ALIGNMENT, |x| x.format.bytes() as u64);
             address += bytes.next_multiple_of(ALIGNMENT);
         }
+        is_said
     }
 }
 
