@@ -232,6 +232,7 @@ fn print_all(report: &mut Report) {
     print_as(report, "energy =", fixed, 9.5.into(), as_text("   10.0001", 49.0));
     let general = Notation::new(Style::General, Some(6));
     print_as(report, "the heat flux =", general, 1.2346e-5.into(), as_text("1.23457e-05", 37.0));
+    print_as(report, "unsure =", general, 0.0.into(), unsettled);
 }
 
 /// A cancellation with all there is to say of one.

@@ -1,4 +1,5 @@
-// Numbers written as text and parsed again: as a string, and through a file.
+// Numbers written as text and parsed again: as a string, by two functions, and through a file.
+#define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -9,6 +10,8 @@ int main(void)
     char text[40];
     snprintf(text, sizeof text, "%.8f", x * x);
     double again = atof(text);
+    strfromd(text, sizeof text, "%.9g", x / 3);
+    again += atof(text);
     FILE *file = tmpfile();
     fprintf(file, "%.6e %d %.6f\n", 3 * x, 123, 0.123456);
     rewind(file);

@@ -101,7 +101,7 @@ pub(super) fn of(symbol: &Symbol<'_>, library: &Library) -> Option<Hook> {
 fn conversion(symbol: &str) -> Option<Family> {
     let format = match symbol {
         "strfromf" => Format::F32,
-        "strfromd" | "gcvt" | "ecvt" | "fcvt" | "ecvt_r" | "fcvt_r" => Format::F64,
+        "gcvt" | "ecvt" | "fcvt" | "ecvt_r" | "fcvt_r" => Format::F64,
         "strfroml" | "qgcvt" | "qecvt" | "qfcvt" | "qecvt_r" | "qfcvt_r" => Format::F80,
         _ => return None,
     };

@@ -24,7 +24,7 @@ pub(crate) struct Printf {
     own_digits: bool,
 }
 
-/// Makes the table of names. A row is a function that takes `...`: its name with `{}` where the variant with a
+/// Makes the table of names. A row is a function that takes `...`, or a double where that has its first one: its name with `{}` where the variant with a
 /// `va_list` has a `v`, and the number of its format argument.
 macro_rules! family {
     ($($prefix:literal $name:literal $format:literal $wide:literal;)+) => {
@@ -47,6 +47,7 @@ family! {
     ""   "sprintf"              1 false;
     ""   "snprintf"             2 false;
     ""   "asprintf"             1 false;
+    ""   "strfromd"             2 false;
     "__" "printf_chk"           1 false;
     "__" "fprintf_chk"          2 false;
     "__" "dprintf_chk"          2 false;
