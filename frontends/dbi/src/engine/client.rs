@@ -212,6 +212,11 @@ pub(crate) trait Client: Any + Send + Sync {
         0
     }
 
+    /// Calls what takes away a name of a file for the program.
+    fn unlinks(&self, unlink: &mut dyn FnMut()) {
+        unlink();
+    }
+
     /// The call that the thread is at has made guest memory, start and length, shared: with who has the file that the descriptor is
     /// open for, or with children.
     fn shares(&self, _thread: &mut Thread, _descriptor: Option<u64>, _memory: (u64, u64)) {}

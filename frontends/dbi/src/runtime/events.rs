@@ -332,6 +332,13 @@ impl Client for Tool {
         self.exposed.iter().for_each(|exposed| exposed.moved(old, new));
     }
 
+    fn unlinks(&self, unlink: &mut dyn FnMut()) {
+        match &self.exposed {
+            Some(exposed) => exposed.unlinks(unlink),
+            None => unlink(),
+        }
+    }
+
     fn makes_polled_ring(&self, process: &Process) {
         if self.policy().sent != Sent::Unseen && process.is_annotating() {
             self.session.cannot_follow_polled_rings();

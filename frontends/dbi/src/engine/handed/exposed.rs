@@ -2,7 +2,7 @@
 //! gives it up, ends or executes a program has left it.
 //!
 //! Others see what a forked child has too, what is mapped twice, segments of System V's, and files as long as there is a way
-//! to them. Knows ranges of guest memory and counts floats; whether anybody reads them is not asked.
+//! to them, and what was there when it was taken away. Knows ranges of guest memory and counts floats; whether anybody reads them is not asked.
 
 use super::Lost;
 use super::channel::{self, Channel, Key};
@@ -55,6 +55,11 @@ impl Part {
     fn is_seen(&self, is_open: impl Fn(Key) -> bool) -> bool {
         self.is_shared || self.file.as_ref().is_some_and(|file| file.has_a_way() || is_open(file.key))
     }
+
+    /// The floats in it that others may see.
+    fn seen(&self, is_open: impl Fn(Key) -> bool) -> Option<Lost> {
+        self.lost().filter(|_| self.is_seen(is_open))
+    }
 }
 
 impl Exposed {
@@ -88,7 +93,7 @@ impl Exposed {
     /// Guest memory is given up: what others may see there has left the process.
     pub(crate) fn given_up(&self, start: u64, len: u64) -> Vec<Lost> {
         let gone = self.take(start, start.saturating_add(len));
-        gone.iter().filter(|part| part.is_seen(channel::is_open_here)).filter_map(Part::lost).collect()
+        gone.iter().filter_map(|part| part.seen(channel::is_open_here)).collect()
     }
 
     /// Guest memory at `old` has moved to `new`.
@@ -101,14 +106,26 @@ impl Exposed {
     /// The process ends: floats that it leaves to others.
     pub(crate) fn left(&self) -> Vec<Lost> {
         let parts = self.parts.lock();
-        parts.iter().filter(|part| part.is_seen(|_| false)).filter_map(Part::lost).collect()
+        parts.iter().filter_map(|part| part.seen(|_| false)).collect()
     }
 
     /// Another program takes this one's place: the floats that it, or whoever else has that memory, may read.
     pub(crate) fn left_to_program(&self) -> u64 {
         let parts = self.parts.lock();
-        let seen = parts.iter().filter(|part| part.is_seen(channel::is_open));
-        seen.filter_map(Part::lost).map(|lost| lost.floats).sum()
+        parts.iter().filter_map(|part| part.seen(channel::is_open)).map(|lost| lost.floats).sum()
+    }
+
+    /// Calls what takes away a name of a file. Whoever found it by that has seen what is there.
+    pub(crate) fn unlinks(&self, unlink: impl FnOnce()) {
+        let has_way = |part: &Part| part.file.as_ref().is_some_and(File::has_a_way);
+        let is_alone = |part: &&mut Part| !part.is_shared && part.lost().is_some();
+        let mut parts = self.parts.lock();
+        let concerned = parts.iter_mut().filter(is_alone);
+        let alone: Vec<_> = concerned.map(|part| (has_way(part), part)).collect();
+        unlink();
+        for (had_way, part) in alone {
+            part.is_shared = had_way && !has_way(part);
+        }
     }
 
     /// Keeps other threads out across a `fork`, until dropped on both sides. What is there is the child's too from now on.

@@ -1,7 +1,8 @@
 //! Files that are mapped and shared: their mirrors are windows, which all processes of a tree have.
 //!
 //! Floats still in one when nobody of the tree is there to read it, or when a program is executed that may read it and
-//! knows of no shadows, have left the tree, as long as there is a way to the file.
+//! knows of no shadows, have left the tree, as long as there is a way to the file. So have those in one that has only one user in
+//! the tree when its name goes.
 
 use super::channel::{self, Channel, Key};
 use super::known::Known;
@@ -10,8 +11,21 @@ use super::windows::{self, Windows};
 use super::{Handed, kind};
 use crate::engine::shared_planes;
 
-/// Place of the address among the numbers of a window's entry.
+/// Places among the numbers of a window's entry: that of how many share it, 1 or more, and that of the address.
+const SHARERS: usize = 6;
 const SITE: usize = 7;
+
+/// The path in a window's entry.
+fn path(log: &log::Held<'_>, place: u64) -> Vec<u8> {
+    let mut path = vec![0; log.number(place, NUMBERS) as usize];
+    log.bytes(place, 0, &mut path);
+    path
+}
+
+/// Tells whether the path in the window's entry at `place` is that of its file.
+fn is_named(log: &log::Held<'_>, key: Key, place: u64) -> bool {
+    channel::at(&path(log, place)) == Some(Channel::File(key))
+}
 
 /// A file that memory shows.
 struct Shown {
@@ -57,7 +71,9 @@ impl Handed {
         let mut known = self.known.lock();
         let mut log = self.log.hold();
         known.catch_up(&log);
-        let enough = known.windows.get(&key).filter(|(_, bytes, _)| offset + len <= *bytes).copied();
+        let before = known.windows.get(&key).copied();
+        before.iter().for_each(|&(.., place)| log.set_number(place, SHARERS, 2));
+        let enough = before.filter(|(_, bytes, _)| offset + len <= *bytes);
         let window = enough.or_else(|| {
             let (at, bytes) = (known.windows_end, Windows::bytes(file.size.max(offset + len)));
             if at + bytes > windows::BYTES {
@@ -72,6 +88,37 @@ impl Handed {
         }
     }
 
+    /// Calls what takes away a name of a file. What is there has been seen by whoever found the file by that, unless processes of
+    /// the tree are who shares it.
+    pub(crate) fn unlinks(&self, unlink: impl FnOnce()) {
+        let mut alone = self.alone();
+        unlink();
+        let mut log = self.log.hold();
+        alone.retain(|&(key, place, _)| !is_named(&log, key, place));
+        for (key, _, floats) in alone {
+            log.add([kind::EXPOSED, key.device, key.inode, key.born, floats, 0, 0, 0], &[]);
+        }
+    }
+
+    /// Files with a name that one mapping of the tree has: each with its place in the log, and the floats with shadows in it.
+    fn alone(&self) -> Vec<(Key, u64, u64)> {
+        let mut known = self.known.lock();
+        let log = self.log.hold();
+        known.catch_up(&log);
+        let alone = known.windows.iter().filter_map(|(&key, &(at, bytes, place))| {
+            let floats = self.windows.count(at, bytes);
+            let is_alone = floats > 0 && log.number(place, SHARERS) == 1 && is_named(&log, key, place);
+            is_alone.then_some((key, place, floats))
+        });
+        alone.collect()
+    }
+
+    /// Notes that what is mapped now will be a child's, too.
+    pub(super) fn shares_with_child(&self, known: &Known) {
+        let mut log = self.log.hold();
+        known.windows.values().for_each(|&(.., place)| log.set_number(place, SHARERS, 2));
+    }
+
     /// Floats with shadows in files that are mapped and shared, or were, as far as others can come to them now, because their
     /// paths still name them or because of `others`, or could before: file, address of the call that mapped it, number.
     pub(super) fn left_in_files(
@@ -82,9 +129,7 @@ impl Handed {
     ) -> Vec<(Key, u64, u64)> {
         let floats = |(&key, &(at, bytes, place)): (&Key, &(u64, u64, u64))| {
             let exposed = known.exposed.get(&key).copied().unwrap_or(0);
-            let mut path = vec![0; log.number(place, NUMBERS) as usize];
-            log.bytes(place, 0, &mut path);
-            let is_there = channel::at(&path) == Some(Channel::File(key)) || others(key);
+            let is_there = is_named(log, key, place) || others(key);
             let now = if is_there { self.windows.count(at, bytes) } else { 0 };
             let floats = now.max(exposed);
             (floats > 0).then(|| (key, log.number(place, SITE), floats))

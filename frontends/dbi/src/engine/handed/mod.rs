@@ -37,8 +37,8 @@ mod kind {
     pub(super) const DATA: u64 = 4;
     /// Two sockets: the other key is in numbers 4 to 6.
     pub(super) const PAIR: u64 = 5;
-    /// The mirror of a file that is mapped and shared: its place among such mirrors, and length; that all can read it; the
-    /// address of the call that mapped it first. Its bytes are the file's path.
+    /// The mirror of a file that is mapped and shared: its place among such mirrors, and length; 1, or 2 if more than one
+    /// mapping of the tree has it; the address of the call that mapped it first. Its bytes are the file's path.
     pub(super) const WINDOW: u64 = 6;
     /// Bytes that a process which has ended leaves unread: place, address and number of the call, floats.
     pub(super) const LEFT: u64 = 7;
@@ -102,7 +102,9 @@ impl Handed {
 
     /// Keeps other threads of the process out across a `fork`, until dropped on both sides.
     pub(crate) fn hold(&self) -> impl Sized + '_ {
-        self.known.lock()
+        let known = self.known.lock();
+        self.shares_with_child(&known);
+        known
     }
 
     /// Begins a forked child: what its parent has written is not its own.

@@ -88,6 +88,18 @@ pub(super) fn unshare(thread: &mut Thread, call: &Call) -> Answer {
     answer
 }
 
+/// Takes away a name of a file, by which others may have found what this process has mapped.
+pub(super) fn unlink(thread: &mut Thread, call: &Call) -> Answer {
+    let process = thread.process;
+    let mut answer = Answer::NotMade;
+    let mut unlink = || answer = pass(thread, call);
+    match &process.handed {
+        Some(handed) => handed.unlinks(unlink),
+        None => process.client.unlinks(&mut unlink),
+    }
+    answer
+}
+
 pub(super) fn socketpair(thread: &mut Thread, call: &Call) -> Answer {
     let answer = pass(thread, call);
     if answer == Answer::Value(0)
