@@ -65,6 +65,7 @@ impl Emitter {
             sums: Sums::Plain,
             staged: None,
             narrow: None,
+            masked: None,
         };
         let d = at.insn().decoded.op0_register().number() as u8;
         let pointer = self.other_register(&at.insn().decoded);

@@ -97,7 +97,8 @@ impl Emitter {
         if count > 1 {
             self.exit_at_last_record(at);
         }
-        let pointer = self.begin_record(at, halves[0]);
+        let pointer = self.free_register(insn);
+        self.begin_record(at, halves[0], pointer);
         let records = Records { pointer, halves, bytes };
         for (n, &half) in records.halves.iter().enumerate().skip(1) {
             let id = self.recorded(half);
