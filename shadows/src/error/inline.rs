@@ -107,7 +107,7 @@ impl Inline for ErrorShadow {
     }
 }
 
-/// How far x is from numbers that `op` rounds to another integer: at integers, or in their middle. Nothing where that is not known, as
+/// Distance of x from numbers that `op` rounds to another integer: at integers, or in their middle. Nothing where that is not known, as
 /// where there are no fractions.
 fn to_another_integer<K: Arith>(k: &K, op: Op, x: K::V) -> K::V {
     let size = k.abs(x);
