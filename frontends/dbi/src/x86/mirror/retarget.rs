@@ -49,7 +49,7 @@ pub(super) fn retarget(
 fn set_memory(insn: &mut Instruction, mem: &Mem) {
     let first = if mem.address32 { Register::EAX } else { Register::RAX };
     let register = |n: Option<Gpr>| n.map_or(Register::None, |n| first + u32::from(n));
-    // A displacement alone says how wide the address is.
+    // Without a base it says how wide the address is, and has all of its bytes: a small one would be compressed in EVEX.
     let alone = if mem.address32 { 4 } else { 8 };
     let shift = mem.shift();
     let operand = match mem.at {
@@ -61,9 +61,9 @@ fn set_memory(insn: &mut Instruction, mem: &Mem) {
             register(index.map(|(n, _)| n)),
             index.map_or(1, |(_, scale)| u32::from(scale)),
             i64::from(displacement.wrapping_add(shift)),
-            match (base, index, displacement.wrapping_add(shift)) {
-                (None, None, _) => alone,
-                (_, _, 0) => 0,
+            match (base, displacement.wrapping_add(shift)) {
+                (None, _) => alone,
+                (_, 0) => 0,
                 _ => 1,
             },
             false,
@@ -76,4 +76,34 @@ fn set_memory(insn: &mut Instruction, mem: &Mem) {
     insn.set_memory_displacement64(operand.displacement as u64);
     insn.set_memory_displ_size(operand.displ_size);
     insn.set_segment_prefix(if mem.gs { Register::GS } else { Register::None });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::x86::vector::MIRROR_SHIFT;
+    use iced_x86::{Decoder, DecoderOptions, Encoder};
+
+    /// A mirror that an index alone, or with a base, leads to is where it is meant to be, whatever a displacement would be
+    /// compressed to.
+    #[test]
+    fn displacements_are_kept() {
+        // vmovupd zmm0, [rax*1 + 0]
+        const LOAD: [u8; 11] = [0x62, 0xf1, 0xfd, 0x48, 0x10, 0x04, 0x05, 0, 0, 0, 0];
+        let insn = Decoder::new(64, &LOAD, DecoderOptions::NONE).decode();
+        for base in [None, Some(1)] {
+            for displacement in [0, 64, 0x1000_0000, -MIRROR_SHIFT, 3] {
+                let at = Address::Base { base, index: Some((0, 1)), displacement };
+                let mem = Mem { at, gs: true, fs: false, address32: false };
+                let made = retarget(&insn, insn.code(), Some(mem), |_, _, register| register);
+                let mut encoder = Encoder::new(64);
+                encoder.encode(&made, 0).expect("an instruction");
+                let code = encoder.take_buffer();
+                let read = Decoder::new(64, &code, DecoderOptions::NONE).decode();
+                let want = i64::from(displacement + MIRROR_SHIFT);
+                assert_eq!(read.memory_displacement64() as i64, want, "{base:?} {displacement}");
+                assert_eq!(read.memory_index(), Register::RAX, "{base:?} {displacement}");
+            }
+        }
+    }
 }
