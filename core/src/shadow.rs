@@ -86,6 +86,12 @@ pub struct Lane<'a, V> {
 }
 
 impl<V> Lane<'_, V> {
+    /// The result as a double, on operands `x`: of long doubles, what is computed of these, if rules take that for it.
+    pub fn result(&self, x: &[f64]) -> f64 {
+        let in_doubles = if self.to == Format::F80 { self.op.in_doubles(x) } else { None };
+        in_doubles.unwrap_or_else(|| self.to.to_f64(self.r))
+    }
+
     /// Tells whether this is a sum in which a number without a shadow rounds the other terms: to integers or, where `sums` says that
     /// it is taken off again, to fractions.
     pub fn rounds_by_magic(&self, sums: Sums) -> bool {

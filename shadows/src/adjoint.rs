@@ -181,8 +181,7 @@ impl Rule for Adjoint {
         }
         let shadows = lane.shadows.iter().map(|shadow| shadow.copied().filter(|shadow| !shadow.is_bits()));
         let x = &x[..lane.x.len()];
-        let in_doubles = if lane.to == Format::F80 { lane.op.in_doubles(x) } else { None };
-        let r = in_doubles.unwrap_or_else(|| lane.to.to_f64(lane.r));
+        let r = lane.result(x);
         let mut statement = statement(lane.op, x, r, shadows);
         if self.budget {
             statement.rounding = Some(self.rounding((lane.op, lane.from, lane.to), lane.site, x, r));

@@ -218,8 +218,7 @@ impl Rule for Numbering {
         for (i, (&bits, &shadow)) in lane.x.iter().zip(lane.shadows).enumerate() {
             (x[i], shadows[i]) = (lane.from.to_f64(bits), shadow);
         }
-        let in_doubles = if lane.to == Format::F80 { lane.op.in_doubles(&x[..lane.x.len()]) } else { None };
-        let floats = (x, in_doubles.unwrap_or_else(|| lane.to.to_f64(lane.r)));
+        let floats = (x, lane.result(&x[..lane.x.len()]));
         let digest = self.operation((lane.op, [lane.from, lane.to]), floats, shadows)?;
         self.others += 1;
         self.digests.insert(self.others, digest);

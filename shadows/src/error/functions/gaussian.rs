@@ -86,9 +86,9 @@ pub(super) fn error_near_one(x: Pair, r: f64) -> Option<f64> {
 /// erf x for x from 0 to [`NEAR`].
 #[inline(always)]
 fn near(x: Pair) -> Option<Pair> {
-    let square = x.times(x);
+    // Not squared before that is known: an underflow would be an exception.
     (x.high > LEAST).then_some(())?;
-    Some(TABLES.get()?.near.at(square).times(x))
+    Some(TABLES.get()?.near.at(x.times(x)).times(x))
 }
 
 /// erfc x for x from [`NEAR`] on.

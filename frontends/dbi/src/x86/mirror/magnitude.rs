@@ -69,7 +69,7 @@ impl Emitter {
         };
         let d = at.insn().decoded.op0_register().number() as u8;
         let pointer = self.other_register(&at.insn().decoded);
-        self.begin_record(at, recorded, pointer);
+        self.begin_record_at(at, recorded, pointer);
         let shadow = self.shadow_value(of.a);
         for (from, to) in [(Place::Reg(of.a), recorded.operand(0)), (shadow, recorded.handles(0))] {
             let selected = self.selected_lanes(of, from);

@@ -32,6 +32,24 @@ pub(super) struct Plan<'a> {
     pub(super) rest: Option<u8>,
 }
 
+impl Plan<'_> {
+    /// Description of a record of so many lanes.
+    pub(super) fn described(&self, at: At<'_>, lanes: u8) -> RecordDescriptor {
+        RecordDescriptor {
+            pc: at.insn().pc(),
+            what: self.what,
+            lanes,
+            operands: self.sources.len() as u8,
+            from: self.from,
+            to: self.to,
+            sums: if may_round(at, self.to) { Sums::Unknown } else { Sums::Plain },
+            staged: None,
+            narrow: None,
+            masked: None,
+        }
+    }
+}
+
 impl Emitter {
     /// The number of what is recorded, the same one each time.
     pub(super) fn recorded(&mut self, recorded: RecordDescriptor) -> u32 {
@@ -60,22 +78,10 @@ impl Emitter {
         }
         let width = self.width(insn, plan);
         let lanes = width / plan.from.bytes() as u8;
-        let recorded = RecordDescriptor {
-            narrow: None,
-            masked: None,
-            pc: at.insn().pc(),
-            what: plan.what,
-            lanes,
-            operands: plan.sources.len() as u8,
-            from: plan.from,
-            to: plan.to,
-            sums: if may_round(at, plan.to) { Sums::Unknown } else { Sums::Plain },
-            staged: None,
-        };
+        let recorded = plan.described(at, lanes);
         // Both are spilled while nothing else is spilled.
         self.temporary(1);
-        let pointer = self.free_register(insn);
-        self.begin_record(at, recorded, pointer);
+        let pointer = self.begin_record(at, recorded);
         for (n, &source) in plan.sources.iter().enumerate() {
             let (lanes, handles) = (recorded.operand(n as u64), recorded.handles(n as u64));
             self.record_source(insn, source, in_record(pointer, lanes), in_record(pointer, handles), width);
@@ -93,8 +99,15 @@ impl Emitter {
         self.close_operand();
     }
 
+    /// Makes a free register point to the next record, which is of this kind.
+    pub(super) fn begin_record(&mut self, at: At<'_>, recorded: RecordDescriptor) -> Gpr {
+        let pointer = self.free_register(&at.insn().decoded);
+        self.begin_record_at(at, recorded, pointer);
+        pointer
+    }
+
     /// Makes `pointer`, a free register, point to the next record, which is of this kind.
-    pub(super) fn begin_record(&mut self, at: At<'_>, recorded: RecordDescriptor, pointer: Gpr) {
+    pub(super) fn begin_record_at(&mut self, at: At<'_>, recorded: RecordDescriptor, pointer: Gpr) {
         let id = self.recorded(recorded);
         self.out.hot.store(self.frame.slot(Slot::Scratch), pointer);
         self.out.hot.load(pointer, self.frame.field(Mailbox::OFFSET_RECORD));

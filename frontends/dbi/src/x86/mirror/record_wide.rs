@@ -9,7 +9,6 @@ use super::descriptor::{BUFFER, LANES_TAKEN, RecordDescriptor, STRIDE};
 use super::encode;
 use super::operands::Operands;
 use super::record::{Plan, in_record};
-use super::rounding::may_round;
 use super::wide::broadcasts_to_two;
 use crate::context::SPILL_SLOTS;
 use crate::mailbox::Mailbox;
@@ -21,7 +20,6 @@ use crate::x86::vector::{Length, Mem, Place, Vector, forms};
 use iced_x86::Instruction;
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::{MAX_OPERANDS, Op};
-use shadowgrind_core::step::Sums;
 
 /// Most bytes of a record's lanes.
 const HALF: u8 = 32;
@@ -82,23 +80,14 @@ impl Emitter {
         let count = width / bytes;
         let lanes = bytes / plan.from.bytes() as u8;
         let half = |n: u8| RecordDescriptor {
-            pc: at.insn().pc(),
-            what: plan.what,
-            lanes,
-            operands: plan.sources.len() as u8,
-            from: plan.from,
-            to: plan.to,
-            sums: if may_round(at, plan.to) { Sums::Unknown } else { Sums::Plain },
-            staged: None,
-            narrow: None,
             masked: insn.has_op_mask().then_some(n * lanes),
+            ..plan.described(at, lanes)
         };
         let halves: Vec<RecordDescriptor> = (0..count).map(half).collect();
         if count > 1 {
             self.exit_at_last_record(at);
         }
-        let pointer = self.free_register(insn);
-        self.begin_record(at, halves[0], pointer);
+        let pointer = self.begin_record(at, halves[0]);
         let records = Records { pointer, halves, bytes };
         for (n, &half) in records.halves.iter().enumerate().skip(1) {
             let id = self.recorded(half);

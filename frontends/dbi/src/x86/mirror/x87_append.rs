@@ -260,7 +260,7 @@ impl Emitter {
         *self.x87_in_record_mut(index)
     }
 
-    /// The same, to be changed.
+    /// Parts of the register `index` below the top that the record has, to be changed.
     pub(super) fn x87_in_record_mut(&mut self, index: u8) -> &mut Known {
         let n = self.physical(index);
         &mut self.mirror().open_record.known_x87[n]

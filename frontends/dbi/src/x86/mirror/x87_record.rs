@@ -172,8 +172,7 @@ impl Emitter {
         let skip = self.skip_if_zero(at, &[(cell, HANDLE.into())]);
         let recorded =
             RecordDescriptor { from: format, ..self.x87_described(at, What::Widen, 1, Format::F80) };
-        let pointer = self.free_register(&at.insn().decoded);
-        self.begin_record(at, recorded, pointer);
+        let pointer = self.begin_record(at, recorded);
         let guest = self.guest_operand(insn);
         let hot = &mut self.out.hot;
         hot.vector_load(value, guest, bytes);
@@ -206,8 +205,7 @@ impl Emitter {
             return self.out_of_line(at);
         }
         let recorded = self.x87_described(at, What::Op(Op::Narrow), 1, format);
-        let pointer = self.free_register(&at.insn().decoded);
-        self.begin_record(at, recorded, pointer);
+        let pointer = self.begin_record(at, recorded);
         self.write_images(at, &[Operand::Stack(0)], pointer, &recorded);
         self.write_handles(at, &[Operand::Stack(0)], pointer, &recorded);
         let spilled = self.spilled(Some(pointer));
@@ -255,8 +253,7 @@ impl Emitter {
         }
         let recorded =
             RecordDescriptor { narrow, ..self.x87_described(at, what, operands.len(), Format::F80) };
-        let pointer = self.free_register(&at.insn().decoded);
-        self.begin_record(at, recorded, pointer);
+        let pointer = self.begin_record(at, recorded);
         self.write_images(at, operands, pointer, &recorded);
         if let What::Op(op) = what {
             self.write_result(at, (op, operands), pointer, &recorded);
