@@ -132,7 +132,8 @@ impl Words for InPlace {
         }
     }
 
-    /// NaN beside floats of any format, as are its parts that are the end of one; one byte counts down.
+    /// NaN beside floats of any format, as are its parts that are the end of one; one byte of several counts down. A byte on its own
+    /// does not: among others it may become the end of a float.
     fn trace(&self, cell: u128, bytes: usize) -> Option<u128> {
         const LAST: u8 = 0xf0;
         let ones = u128::MAX >> (128 - 8 * bytes);
@@ -140,7 +141,7 @@ impl Words for InPlace {
         let at = if bytes == Format::F80.bytes() { 16 } else { 0 };
         let others = ones & !(0xff << at);
         let left = match (cell & ones | !others, (cell >> at) as u8) {
-            (u128::MAX, left @ LAST..) => left.checked_sub(1).filter(|&left| left >= LAST)?,
+            (u128::MAX, left @ LAST..) if bytes > 1 => left.checked_sub(1).filter(|&left| left >= LAST)?,
             _ => u8::MAX,
         };
         Some(others | u128::from(left) << at)
@@ -267,6 +268,13 @@ mod tests {
             assert_eq!(traces, 16, "{format:?}");
         }
         assert!(!is_trace(f64::NAN) && !is_trace(-1e-300));
+    }
+
+    #[test]
+    fn traces_of_bytes_are_those_of_the_float_they_become() {
+        let byte = InPlace.trace(0x3e, 1).unwrap();
+        assert_eq!(InPlace.trace(byte, 1), Some(byte));
+        assert!(is_trace(f64::from_bits(0x0101_0101_0101_0101 * byte as u64)));
     }
 
     #[test]

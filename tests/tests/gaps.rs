@@ -302,6 +302,25 @@ fn floats_that_leave_aside_are_counted() {
     }
 }
 
+/// Halves of bytes carry no derivative and no error: what is put together of them is no clean number, nor has it a derivative.
+#[test]
+fn bytes_that_are_halved_are_counted() {
+    for shadow in ["dot", "adjoint", "error", "mpfr"] {
+        for flags in ["-O0", "-O1"] {
+            let Some(seen) = observe(shadow, "halves_of_bytes.c", flags, "sse2", &[]) else { return };
+            let document = &seen.report.document;
+            match shadow {
+                "error" | "mpfr" => assert_eq!(document["verdict"]["clean"], false, "{shadow} {flags}"),
+                _ => {
+                    let names: Vec<String> = gaps(&seen).into_iter().map(|(name, _)| name).collect();
+                    let is_counted = |what| names.iter().any(|name| name.starts_with(what));
+                    assert!(is_counted("AND") && is_counted("SHR"), "{shadow} {flags}: {names:?}");
+                }
+            }
+        }
+    }
+}
+
 /// Memory that shows a file is counted when its name goes, by which anybody may have found it, unless processes of the tree share it.
 #[test]
 fn memory_that_had_a_name_is_counted() {

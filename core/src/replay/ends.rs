@@ -45,10 +45,13 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
                 Bitwise::Difference => n == 0,
                 _ => true,
             };
-            if is_along && !joins && self.changes_end(by, operand, r, bytes) {
+            // A byte on its own may be a float's last, which has no digits. Nobody halves that one alone.
+            let is_halved = bytes == 1 && self.is_halved(by, [operand, x[1 - n]], r);
+            if is_along && !joins && !is_halved && self.changes_end(by, operand, r, bytes) {
                 return;
             }
-            if self.is_any(operand, bytes) && self.has_digits(operand, r, bytes, is_word) {
+            let has_digits = is_halved || self.has_digits(operand, r, bytes, is_word);
+            if has_digits && self.is_any(operand, bytes) {
                 self.outcome.lost = true;
                 return self.lose(from, to, bytes);
             }
@@ -73,6 +76,17 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         self.outcome.lost = true;
         self.cells.clear(whole, WORD as usize);
         true
+    }
+
+    /// Tells whether the byte `r`, which is not zero, is one half of the byte `x[0]`, by a shift or by the mask `x[1]`: so text is made of
+    /// bytes, a digit of each half. A mask may leave the byte as it is.
+    fn is_halved(&self, by: Bitwise, x: [Operand; 2], r: Operand) -> bool {
+        let [before, other, after] = [x[0], x[1], r].map(|operand| self.integer(operand, 1));
+        after != 0
+            && match by {
+                Bitwise::And => [0x0f, 0xf0].contains(&other),
+                _ => x[0] == x[1] && before != after && [before >> 4, before << 4 & 0xff].contains(&after),
+            }
     }
 
     /// Tells whether the `bytes` bytes of `r`, made of those of `x`, a part of a float or its end, have any of its digits. Those at the
