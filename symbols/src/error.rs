@@ -148,6 +148,13 @@ pub enum LookupError {
         /// The variable.
         name: String,
     },
+    /// Local variables, which are named with their functions.
+    Local {
+        /// The name that was given.
+        name: String,
+        /// What would name each of them.
+        locals: Vec<String>,
+    },
     /// A function of which no local variables are known.
     NoLocals {
         /// The function.
@@ -228,6 +235,14 @@ impl fmt::Display for LookupError {
             LookupError::Arguments { count } => write!(f, "the function has only {count} arguments"),
             LookupError::NotInteger { name } => write!(f, "`{name}` is not an integer"),
             LookupError::NoPlace { name } => write!(f, "`{name}` was optimised away"),
+            LookupError::Local { name, locals } => {
+                /// Number of local variables that are named.
+                const MOST: usize = 4;
+                let more = locals.len().saturating_sub(MOST);
+                let shown = quoted(&locals[..locals.len() - more], " or ");
+                write!(f, "`{name}` is a local variable; write {shown}")?;
+                if more == 0 { Ok(()) } else { write!(f, ", or the like in {more} more functions") }
+            }
             LookupError::NoLocals { name } => {
                 write!(f, "`{name}` has no local variables in debug information")
             }

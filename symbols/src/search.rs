@@ -17,6 +17,8 @@ pub(super) struct Declared {
     pub(super) file: String,
     /// The storage of the variable; declarations and optimised-away variables have none.
     pub(super) storage: Option<Storage>,
+    /// True for one on a function's stack, or in its registers.
+    pub(super) is_local: bool,
     /// The DIE of its type.
     pub(super) kind: Option<At>,
     /// The names are the same in any letter case.
@@ -97,6 +99,7 @@ impl Search<'_> {
                     path: vec![self.name.to_owned()],
                     file: unit_file(&other.unit)?,
                     storage: None,
+                    is_local: false,
                     kind: None,
                     fortran: self.dies.is_fortran(&other.unit)?,
                 },
@@ -165,10 +168,12 @@ impl Walk<'_, '_> {
         match dies.text(&self.unit, entry, gimli::DW_AT_name) {
             Some(name) if name == wanted || (self.fortran && name.eq_ignore_ascii_case(wanted)) => {
                 let scopes = scopes.iter().map(|(_, name)| name.clone());
+                let storage = dies.storage(&self.unit, entry)?;
                 let variable = Declared {
                     path: scopes.chain([name]).collect(),
                     file: unit_file(&self.unit)?,
-                    storage: dies.storage(&self.unit, entry)?,
+                    storage,
+                    is_local: storage.is_none() && entry.has_attr(gimli::DW_AT_location),
                     kind: dies.kind(&at)?,
                     fortran: self.fortran,
                 };

@@ -114,7 +114,7 @@ fn only(file: &SymbolFile, wanted: &Wanted) -> Result<Candidate, LookupError> {
     candidates.retain(|c| Some(c.fit) == best);
     let mut candidate = match candidates.as_slice() {
         [one] => one.clone(),
-        [] if !declared.is_empty() => return Err(LookupError::NoPlace { name: wanted.name.clone() }),
+        [] if !declared.is_empty() => return Err(without_place(&declared, wanted)),
         [] => return Err(unknown(file, wanted)?),
         several => return Err(ambiguous(several, wanted)),
     };
@@ -330,6 +330,19 @@ fn ambiguous(several: &[Candidate], wanted: &Wanted) -> LookupError {
     candidates.sort();
     candidates.dedup();
     LookupError::Ambiguous { name: wanted.name.clone(), candidates }
+}
+
+/// The error that says why a variable that is declared has no place of its own; for a local one, by which names it is known.
+fn without_place(declared: &[Declared], wanted: &Wanted) -> LookupError {
+    let local = |variable: &Declared| match variable.path.split_last() {
+        Some((name, function)) if variable.is_local => Some(format!("{}:{name}", function.join("::"))),
+        _ => None,
+    };
+    let mut locals: Vec<String> = declared.iter().filter_map(local).collect();
+    locals.sort();
+    locals.dedup();
+    let name = wanted.name.clone();
+    if locals.is_empty() { LookupError::NoPlace { name } } else { LookupError::Local { name, locals } }
 }
 
 /// The error that says so and suggests.

@@ -60,6 +60,7 @@ const NOWHERE: &[(&str, &str)] = &[
         "locals.c:19:once",
         "--input=locals.c:19:once: `once` is not assigned at locals.c:19, but at locals.c:16, locals.c:18",
     ),
+    ("twice", "--input=twice: `twice` is a local variable; write `chain:twice`"),
     ("parts:p", "--input=parts:p: `p` is a pointer; name what it leads to"),
     ("parts:s", "--input=parts:s: `s` is a structure; name one of its members `x`, `y`"),
     ("parts:list[7]", "--input=parts:list[7]: index 7 of `list` is out of range 0 to 3"),
