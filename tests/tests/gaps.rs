@@ -43,6 +43,17 @@ fn text_that_is_parsed_again_is_a_gap() {
     }
 }
 
+/// Digits tell that a number is parsed again whose text is in a notation that nobody knows.
+#[test]
+fn digits_that_are_parsed_again_are_gaps() {
+    for shadow in ["dot", "adjoint"] {
+        let Some(seen) = observe(shadow, "conversions.c", "-O1", "sse2", &[]) else { return };
+        let gaps = gaps(&seen);
+        let all = gaps.iter().filter(|(name, _)| name == "strtod of text written from it");
+        assert_eq!(all.map(|(_, count)| count).sum::<u64>(), 7, "{shadow}: {gaps:?}");
+    }
+}
+
 /// Text of a derivative that is written nowhere may be read by code that nobody knows: it is counted, at the line that made it.
 #[test]
 fn text_that_is_written_nowhere_is_counted() {

@@ -50,10 +50,13 @@ impl State {
         let is_active =
             self.report.subject == Subject::Derivatives && m.cell(x.location, x.format.bytes()) != 0;
         let (value, said) = observer.output(m, &leaves, x);
-        if let (true, Some(notation)) = (is_active, notation) {
-            self.own_texts.note(leaves.output, value, notation);
+        let is_text = !matches!(kind, OutputKind::Spec | OutputKind::Mark);
+        match notation {
+            Some(notation) if is_active => self.own_texts.note(leaves.output, value, notation),
+            None if is_active && is_text => self.own_texts.note_digits(value),
+            _ => {}
         }
-        if !matches!(kind, OutputKind::Spec | OutputKind::Mark) {
+        if is_text {
             self.taken.note_known(value.to_f64());
         }
         let position = u16::try_from(position).unwrap_or(u16::MAX);

@@ -1,14 +1,14 @@
 //! Text that the program has made of floats with derivatives, and reads again: what it makes of it has none.
 //!
 //! Where a known function parses it, that is a gap. Such text is told by its characters, so that it does not matter how it went: as a
-//! string, in a file or through a pipe. Where the program may read it by code of its own, nobody sees that: text which it
+//! string, in a file or through a pipe; by its digits where nobody knows in which notation it was written. Where the program may read it by code of its own, nobody sees that: text which it
 //! has not written anywhere was made for somebody, and is counted. Knows nothing of parsers.
 
 use super::standing::standing;
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 use shadowgrind_core::findings::{Outputs, Unwritten, Value, WrittenTexts};
 use shadowgrind_core::spec::Stream;
-use shadowgrind_core::text::{Float, Notation};
+use shadowgrind_core::text::{Float, Notation, Style};
 use std::collections::VecDeque;
 
 /// Floats at most that are kept until somebody parses something: the last ones.
@@ -27,6 +27,8 @@ const MOST_WRITTEN: usize = 1 << 20;
 pub(super) struct OwnTexts {
     kept: VecDeque<(Value, Notation)>,
     texts: HashSet<String>,
+    /// Floats written in notations that are not known, by the first [`FEWEST_DIGITS`] digits that their texts may have.
+    by_digits: HashMap<Vec<u8>, Vec<Value>>,
     /// The outputs whose texts are sought in what is written, in ascending order.
     sought: Vec<u64>,
     written: WrittenTexts,
@@ -43,6 +45,22 @@ impl OwnTexts {
             self.kept.pop_front();
         }
         self.kept.push_back((value, notation));
+    }
+
+    /// Notes that a float with a derivative was made into text in a notation that is not known.
+    pub(super) fn note_digits(&mut self, value: Value) {
+        let Some(rounded) = written_digits(value, FEWEST_DIGITS) else { return };
+        if self.by_digits.len() >= MOST_KEPT {
+            self.by_digits.clear();
+        }
+        // A longer text may go on from the number before.
+        let before = str::from_utf8(&rounded).ok().and_then(|digits| digits.parse::<u64>().ok());
+        let before = before.map(|digits| (digits - 1).to_string().into_bytes());
+        let before = before
+            .map(|digits| if digits.len() < FEWEST_DIGITS { vec![b'9'; FEWEST_DIGITS] } else { digits });
+        for first in before.into_iter().chain([rounded]) {
+            self.by_digits.entry(first).or_default().push(value);
+        }
     }
 
     /// Tells whether what the program writes is of use here.
@@ -91,7 +109,7 @@ impl OwnTexts {
 
     /// Tells whether nothing was written.
     pub(super) fn is_empty(&self) -> bool {
-        self.kept.is_empty() && self.texts.is_empty()
+        self.kept.is_empty() && self.texts.is_empty() && self.by_digits.is_empty()
     }
 
     /// Tells whether this is the text of a number that was written.
@@ -106,8 +124,31 @@ impl OwnTexts {
             let written = notation.write(&Float::from(value));
             self.texts.insert(bare(&written).to_owned());
         }
-        self.texts.contains(bare(text))
+        self.texts.contains(bare(text)) || self.has_digits(&significant_digits(text))
     }
+
+    /// Tells whether these are the digits of a number that was written in a notation that is not known.
+    fn has_digits(&self, digits: &[u8]) -> bool {
+        let known = digits.get(..FEWEST_DIGITS).and_then(|first| self.by_digits.get(first));
+        known
+            .into_iter()
+            .flatten()
+            .any(|&value| written_digits(value, digits.len()).as_deref() == Some(digits))
+    }
+}
+
+/// The first `count` digits of a number from the first that is not zero, rounded; nothing if it is zero or has none.
+fn written_digits(value: Value, count: usize) -> Option<Vec<u8>> {
+    let precision = u32::try_from(count).ok()?.checked_sub(1);
+    let written = Notation::new(Style::Scientific, precision).write(&Float::from(value));
+    let digits = significant_digits(&written);
+    (digits.len() == count).then_some(digits)
+}
+
+/// The digits of a number's text before its exponent, from the first that is not zero.
+fn significant_digits(text: &str) -> Vec<u8> {
+    let number = text.split(['e', 'E']).next().unwrap_or(text);
+    number.bytes().filter(u8::is_ascii_digit).skip_while(|&digit| digit == b'0').collect()
 }
 
 /// A number's text without spaces and without the sign of a positive one.
@@ -119,11 +160,9 @@ fn bare(text: &str) -> &str {
 /// Tells whether a text is hardly that of another number: it has a point or an exponent, enough digits, and not zeros alone behind the
 /// first of them.
 fn is_own(text: &str) -> bool {
-    let (number, exponent) = text.split_once(['e', 'E']).map_or((text, false), |(number, _)| (number, true));
-    let digits: Vec<u8> =
-        number.bytes().filter(u8::is_ascii_digit).skip_while(|&digit| digit == b'0').collect();
+    let digits = significant_digits(text);
     let is_round = digits.iter().skip(1).all(|&digit| digit == b'0');
-    (exponent || number.contains('.')) && digits.len() >= FEWEST_DIGITS && !is_round
+    text.contains(['.', 'e', 'E']) && digits.len() >= FEWEST_DIGITS && !is_round
 }
 
 #[cfg(test)]
@@ -141,6 +180,21 @@ mod tests {
         own.note(1, Value::from(-2.5e-7), Notation::new(Style::Scientific, Some(6)));
         assert!(own.has("1.96000000") && own.has("+1.96000000") && own.has("-2.500000e-07"));
         assert!(!own.has("1.96") && !own.has("1.96000001") && !own.has("2.500000e-07"));
+    }
+
+    /// In a notation that is not known, the point may be anywhere.
+    #[test]
+    fn a_text_is_known_by_its_digits() {
+        let mut own = OwnTexts::default();
+        own.note_digits(Value::from(-1.2345649999e-7));
+        own.note_digits(Value::from(9.999_999_2));
+        own.note_digits(Value::from(0.0));
+        for text in ["0.12345650e-6", "-1.2345649999e-7", "1.23456e-7", "9.9999992", "9.999999"] {
+            assert!(own.has(text), "{text}");
+        }
+        for text in ["1.23457e-7", "1.2345648999e-7", "10.00000e0", "0.000000"] {
+            assert!(!own.has(text), "{text}");
+        }
     }
 
     #[test]
