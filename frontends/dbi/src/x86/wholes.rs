@@ -7,17 +7,25 @@
 use super::rounding::Place;
 use super::rows;
 use super::superblock::Insn;
-use super::table::{Fill, General, Integral, Moved, Row, X87};
+use super::table::{General, Row};
 
 mod addresses;
 pub(crate) mod ahead;
 mod asked;
 mod ends;
+mod forms;
 pub(crate) mod mixed;
+mod uses;
 
 use addresses::{Address, addresses_of};
-use iced_x86::{EncodingKind, Instruction, MemorySize, OpKind, Register};
+use forms::{Part, flips};
+pub(crate) use forms::{
+    cuts, cuts_by_moving, fills_lower_half, is_of_frame, joins, joins_bytes, may_be_alone, may_be_beside,
+    may_be_part, part_in_memory, part_of_register, raises_half, sums_narrow_lanes,
+};
+use iced_x86::{Instruction, OpKind};
 use shadowgrind_core::format::Format;
+use uses::{format_of, takes_integer, used_alone, used_as};
 
 /// Number of instructions to which a use is looked for.
 const HORIZON: usize = 32;
@@ -150,259 +158,6 @@ fn written(
     found
         .or_else(|| is_behind.then_some(Whole::Assembled))
         .or_else(|| is_end().then_some(Whole::End { restored: false }))
-}
-
-/// Tells whether `insn` writes a few bytes of memory, or of a general register, that may be a part of a float.
-pub(crate) fn may_be_part(insn: &Instruction) -> bool {
-    Part::of(insn).is_some()
-}
-
-/// Tells whether it may be taken for granted of `insn`, once it has often written no part of a float, that it writes none: it moves as
-/// many bytes as a narrow float has, or whole lanes. What it is given besides is looked at each time.
-pub(crate) fn may_be_alone(insn: &Instruction) -> bool {
-    let moves_narrow = || part_in_memory(insn) == Some(NARROW) && insn.op1_kind() == OpKind::Register;
-    let is_of_vectors = || insn.op0_kind() == OpKind::Register && insn.op0_register().is_vector_register();
-    moves_narrow() || is_of_vectors() && (mixed::may_mix(insn) || mixed::may_insert(insn))
-}
-
-/// Tells whether `insn` stores no more than half of a double to a place in its function's frame, which is the same variable each time.
-pub(crate) fn is_of_frame(insn: &Instruction) -> bool {
-    let is_local = match insn.memory_base() {
-        Register::RSP => true,
-        // Below what the frame pointer points to.
-        Register::RBP => insn.memory_displacement64().cast_signed() < 0,
-        _ => false,
-    };
-    may_be_beside(insn) && is_local && insn.memory_index() == Register::None
-}
-
-/// Tells whether `insn`, once it has often written no part of a float, may be taken to do so only where the float that it would
-/// be a part of has a shadow: it stores no more than half of a double.
-pub(crate) fn may_be_beside(insn: &Instruction) -> bool {
-    part_in_memory(insn).is_some_and(|bytes| bytes <= NARROW)
-}
-
-/// The bytes that `insn` writes into a register that it leaves alone otherwise: the first one's number, and how many.
-pub(crate) fn part_of_register(insn: &Instruction) -> Option<(u8, u8)> {
-    let part = || Part::of(insn).filter(|part| !part.is_in_memory).map(|part| (part.at, part.bytes));
-    rows::inserted(insn).or_else(part)
-}
-
-/// Tells whether the instruction cuts bits out of a word, or puts some in.
-pub(crate) fn joins(insn: &Instruction) -> bool {
-    let is_wide = |register: Register| register.is_vector_register() || register.size() >= 4;
-    let by = match rows::row(insn) {
-        Row::General(General::Bits(by)) | Row::Logic(by, _) => by,
-        Row::Ternary(_) => Integral::Or,
-        _ => return false,
-    };
-    matches!(by, Integral::And | Integral::AndNot | Integral::Or)
-        && insn.op0_kind() == OpKind::Register
-        && is_wide(insn.op0_register())
-}
-
-/// Tells whether the instruction turns bits of a wide general register over.
-fn flips(insn: &Instruction) -> bool {
-    let is_wide = insn.op0_kind() == OpKind::Register && insn.op0_register().size() >= 4;
-    let is_same = insn.op1_kind() == OpKind::Register && insn.op1_register() == insn.op0_register();
-    rows::row(insn) == Row::General(General::Bits(Integral::Xor)) && is_wide && !is_same
-}
-
-/// Tells whether the instruction adds or subtracts lanes as wide as narrow floats. It is used on doubles, too, where nothing carries
-/// from one half to the other.
-pub(crate) fn sums_narrow_lanes(insn: &Instruction) -> bool {
-    matches!(rows::row(insn), Row::Trick(Integral::Add | Integral::Subtract, Format::F32))
-}
-
-/// Tells whether the instruction of general registers cuts bits out.
-pub(crate) fn cuts(insn: &Instruction) -> bool {
-    matches!(rows::row(insn), Row::General(General::Bits(Integral::And | Integral::AndNot)))
-}
-
-/// Tells whether the instruction, of two wide registers or one and a constant, cuts out some bytes of its eight and not all, by the
-/// mask `other`, or puts bits into some.
-pub(crate) fn joins_bytes(insn: &Instruction, other: u64) -> bool {
-    let is_mask = || {
-        !matches!(other, 0 | u64::MAX) && other.to_le_bytes().iter().all(|&byte| matches!(byte, 0 | u8::MAX))
-    };
-    insn.op_count() == 2
-        && insn.op0_register().is_gpr64()
-        && insn.op1_kind() != OpKind::Memory
-        && match rows::row(insn) {
-            Row::General(General::Bits(Integral::And)) => is_mask(),
-            Row::General(General::Bits(Integral::Or)) => true,
-            _ => false,
-        }
-}
-
-/// Tells whether the instruction moves the lower half of a wide register to the upper one, and leaves nothing below.
-pub(crate) fn raises_half(insn: &Instruction) -> bool {
-    rows::row(insn) == Row::General(General::Bits(Integral::ShiftLeft))
-        && insn.op0_register().is_gpr64()
-        && insn.op1_kind() == OpKind::Immediate8
-        && insn.immediate8() & 63 == 32
-}
-
-/// Tells whether the instruction puts a constant into the lower half of a wide register.
-pub(crate) fn fills_lower_half(insn: &Instruction) -> bool {
-    rows::row(insn) == Row::General(General::Bits(Integral::Or))
-        && insn.op0_register().is_gpr64()
-        && insn.op1_kind() == OpKind::Immediate32to64
-        && insn.immediate(1) as u32 != 0
-}
-
-/// Tells whether the instruction moves a part of a register, and clears what is above it.
-pub(crate) fn cuts_by_moving(insn: &Instruction) -> bool {
-    let registers = insn.op_count() == 2
-        && insn.op0_kind() == OpKind::Register
-        && insn.op1_kind() == OpKind::Register
-        && insn.op0_register().is_gpr()
-        && insn.op1_register().is_gpr();
-    let bytes = |n| insn.op_register(n).size();
-    let is_low = insn.op1_register().full_register().number() == insn.op1_register().number();
-    match rows::row(insn) {
-        Row::General(General::Move) => registers && bytes(0) == 4 && is_low,
-        Row::General(General::Extend(Fill::Zeros)) => registers && bytes(0) >= 4 && bytes(1) == 2,
-        _ => false,
-    }
-}
-
-/// Less than eight bytes that are written, from a general register or a constant.
-#[derive(Clone, Copy)]
-struct Part {
-    bytes: u8,
-    /// Number of the first byte in a register.
-    at: u8,
-    is_in_memory: bool,
-}
-
-/// Number of bytes that `insn` writes in memory, if these may be a part of a float.
-pub(crate) fn part_in_memory(insn: &Instruction) -> Option<u8> {
-    Part::of(insn).filter(|part| part.is_in_memory).map(|part| part.bytes)
-}
-
-impl Part {
-    fn of(insn: &Instruction) -> Option<Part> {
-        let clears = rows::row(insn) == Row::General(General::Bits(Integral::Xor))
-            && insn.op1_kind() == OpKind::Register
-            && insn.op0_register() == insn.op1_register();
-        let source = insn.op1_kind() != OpKind::Memory
-            && (insn.op1_kind() != OpKind::Register || insn.op1_register().is_gpr());
-        if !(clears || rows::row(insn) == Row::General(General::Move) && source) {
-            return None;
-        }
-        let (bytes, at, is_in_memory) = match insn.op0_kind() {
-            OpKind::Memory => (insn.memory_size().size(), 0, true),
-            OpKind::Register if insn.op0_register().is_gpr() => {
-                let register = insn.op0_register();
-                let high = [Register::AH, Register::BH, Register::CH, Register::DH].contains(&register);
-                // The upper half of a wide register is cleared with the lower one.
-                (if register.size() < 4 { register.size() } else { 8 }, u8::from(high), false)
-            }
-            _ => return None,
-        };
-        (bytes < 8).then_some(Part { bytes: bytes as u8, at, is_in_memory })
-    }
-}
-
-/// Format of the float as which the result of instruction `n` is used next; nothing where it is used otherwise, or not soon.
-fn used_as(insns: &[Insn], n: usize) -> Option<Format> {
-    used_through(insns, n, follows)
-}
-
-/// Format of the float as which the result of instruction `n` is used next, without having been changed before.
-fn used_alone(insns: &[Insn], n: usize) -> Option<Format> {
-    used_through(insns, n, moves)
-}
-
-/// Format of the float as which the result of instruction `n` is used next, with instructions between them that do `follow`.
-fn used_through(insns: &[Insn], n: usize, follow: impl Fn(&Instruction, Row) -> bool) -> Option<Format> {
-    let mut places: Vec<Place> = Place::of(&insns[n].decoded, 0).into_iter().collect();
-    for insn in insns[n + 1..].iter().take(HORIZON).map(|insn| &insn.decoded) {
-        let (row, to) = (rows::row(insn), Place::of(insn, 0));
-        let follows = follow(insn, row);
-        let first = first_read(insn, row);
-        let reads = |n| Place::of(insn, n).is_some_and(|place| places.contains(&place));
-        let is_used = (first..insn.op_count()).any(reads);
-        let writes = !matches!(row, Row::Flags(_));
-        if is_used && !follows && writes {
-            return format_of(insn, row);
-        }
-        if to.is_some() && writes {
-            places.retain(|&place| Some(place) != to && !place.may_change(insn));
-            places.extend(to.filter(|_| is_used));
-        }
-        if places.is_empty() {
-            return None;
-        }
-    }
-    None
-}
-
-/// Number of the first operand that is read, of those that may be a float.
-fn first_read(insn: &Instruction, row: Row) -> u32 {
-    let is_immediate = |n| insn.op_kind(n) == OpKind::Immediate8;
-    match row {
-        // The second is for the upper half.
-        Row::Move(Moved::Lane(_), _) if insn.op_count() > 2 => 2,
-        Row::Fused(..) => 0,
-        // The others say how, or are for the upper half.
-        Row::Unary(..)
-        | Row::Round(..)
-        | Row::Narrow(_)
-        | Row::Widen(_)
-        | Row::FromInteger(..)
-        | Row::ToInteger(..) => (1..insn.op_count()).rfind(|&n| !is_immediate(n)).unwrap_or(0),
-        Row::Compare(..) if insn.encoding() == EncodingKind::Legacy => 0,
-        _ if rows::inserted(insn).is_some() => insn.op_count() - 3,
-        _ => u32::from(moves(insn, row) || insn.op_count() > 2),
-    }
-}
-
-/// Tells whether the result is still what is read, moved or changed a little.
-fn follows(insn: &Instruction, row: Row) -> bool {
-    let changes =
-        matches!(row, Row::General(General::Bits(_)) | Row::Logic(..) | Row::Ternary(_) | Row::Trick(..));
-    changes || moves(insn, row) || rows::inserted(insn).is_some()
-}
-
-/// Tells whether the instruction moves the last of its operands, or the lowest lane of that, to the first.
-fn moves(insn: &Instruction, row: Row) -> bool {
-    match row {
-        Row::Move(Moved::Lane(_), _) => true,
-        Row::Move(..) | Row::General(General::Move) => insn.op_count() == 2,
-        _ => false,
-    }
-}
-
-/// Tells whether what the instruction reads is an integer, of which it makes a float.
-fn takes_integer(row: Row) -> bool {
-    matches!(row, Row::X87(X87::LoadExact) | Row::FromInteger(..))
-}
-
-/// Format of the floats that the instruction computes with.
-fn format_of(insn: &Instruction, row: Row) -> Option<Format> {
-    let format = match row {
-        Row::Arith(_, format, _)
-        | Row::Unary(_, format, _)
-        | Row::Fused(_, _, format, _)
-        | Row::AddSub(format)
-        | Row::Horizontal(_, format)
-        | Row::Round(format, _)
-        | Row::Compare(format, _)
-        | Row::CompareFlags(format)
-        | Row::ToInteger(format, ..) => format,
-        Row::Narrow(_) => Format::F64,
-        Row::Widen(_) => Format::F32,
-        Row::X87(X87::Load | X87::Arith(..) | X87::Compare | X87::CompareZero) => match insn.memory_size() {
-            MemorySize::Float64 => Format::F64,
-            MemorySize::Float32 => Format::F32,
-            MemorySize::Float80 => Format::F80,
-            _ => return None,
-        },
-        _ => return None,
-    };
-    matches!(format, Format::F32 | Format::F64 | Format::F80).then_some(format)
 }
 
 /// The float that is read from memory soon after instruction `n` has written `part` of it. What has been written by parts

@@ -3,7 +3,7 @@
 //! A function for the purpose of setting a part ends before the float is used. Goes on from the state of a stopped thread along the
 //! code that will run: returns to where they lead, both ways of a branch. Runs nothing, writes nothing; knows no shadows.
 
-use super::{first_read, follows, format_of, moves, takes_integer};
+use super::uses::{first_read, follows, format_of, moves, takes_integer};
 use crate::x86::access::is_write;
 use crate::x86::rows;
 use crate::x86::table::{General, Integral, Row};

@@ -3,8 +3,9 @@
 //! Where code that writes them ends before the float is used, as a function for that purpose alone does, what they are the end of is
 //! seen only when it runs. Finds such stores, and the way of those that were read, changed and put back; says nothing of alignment.
 
+use super::HORIZON;
 use super::addresses::Address;
-use super::{HORIZON, Part};
+use super::forms::Part;
 use crate::x86::rows;
 use crate::x86::superblock::{Flow, Insn};
 use crate::x86::table::{General, Integral, Moved, Row};
