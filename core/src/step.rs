@@ -100,6 +100,19 @@ pub enum ToInteger {
     Truncate,
     /// By the rounding mode of the moment.
     Round,
+    /// To the nearest, away from zero where two are: C's `lround`.
+    Away,
+}
+
+impl ToInteger {
+    /// The operation whose result is the integer as a float.
+    pub fn op(self) -> Op {
+        match self {
+            ToInteger::Truncate => Op::Trunc,
+            ToInteger::Round => Op::Rint,
+            ToInteger::Away => Op::Round,
+        }
+    }
 }
 
 /// Effect of a logical or integer operation on bits, as far as that decides which floats may come of it.

@@ -77,7 +77,11 @@ impl Rule for Dot {
     fn to_integer(&mut self, site: Site, how: ToInteger, x: Observed<'_, f64>) {
         if !self.writes && x.shadow.is_some() {
             let x = x.format.to_f64(x.bits);
-            let integer = if how == ToInteger::Truncate { libm::trunc(x) } else { libm::rint(x) };
+            let integer = match how {
+                ToInteger::Truncate => libm::trunc(x),
+                ToInteger::Round => libm::rint(x),
+                ToInteger::Away => libm::round(x),
+            };
             self.note(site, Some(integer), 0.0);
         }
     }

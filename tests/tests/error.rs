@@ -28,7 +28,7 @@ const RIGHT: f64 = 6.0;
 /// Programs that write floats in binary form, which are counted as lost, and not looked at.
 const UNSEEN: [&str; 1] = ["written"];
 /// Number of programs.
-const PROGRAMS: usize = 76;
+const PROGRAMS: usize = 77;
 
 fn main() -> ExitCode {
     let folders = ["culprits", "clean", "verdict"];
@@ -70,6 +70,10 @@ fn main() -> ExitCode {
         trials.push(Trial::test(format!("births/born {}", options.join(" ")), check));
         let check = move || check_loop(options).map_err(Failed::from);
         trials.push(Trial::test(format!("causes/last {}", options.join(" ")), check));
+    }
+    for options in [&[][..], &["--no-avx512"], &["--reference-path"]] {
+        let check = move || check_conversions(options).map_err(Failed::from);
+        trials.push(Trial::test(format!("conversions/nearest {}", options.join(" ")), check));
     }
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
@@ -174,6 +178,24 @@ fn check_loop(options: &[&str]) -> Result<(), String> {
         (Some(1), true) => Ok(()),
         _ => Err(format!("{unexplained} outputs unexplained, first finding {first}")),
     }
+}
+
+/// Conversions to integers that the reals decide otherwise are counted as the reals count them.
+fn check_conversions(options: &[&str]) -> Result<(), String> {
+    let source = host::tests_dir().join("guests/mpfr/verdict/nearest.c");
+    let Some(program) = Recipe::new("gcc", "-O2 -g", &source, "-lm").build()? else {
+        host::skipped("nearest", "gcc is not installed");
+        return Ok(());
+    };
+    let [reals, errors] = [("mpfr", &[][..]), ("error", options)].map(|(shadow, options)| {
+        let report = Case::new(shadow, options, &program).observe()?.report;
+        let conversions = report.findings.iter().filter(|finding| finding.kind == "conversion");
+        let mut counts: Vec<_> = conversions.map(|finding| (finding.site.line, finding.count)).collect();
+        counts.sort_unstable();
+        Ok::<_, String>(counts)
+    });
+    let (reals, errors) = (reals?, errors?);
+    if reals.len() == 4 && reals == errors { Ok(()) } else { Err(format!("{errors:?}, not {reals:?}")) }
 }
 
 /// Exceptions of x87 are raised where the program raises them, and its status word is as natively.

@@ -119,6 +119,7 @@ fn comparisons_are_counted_often_enough() {
 fn roundings_to_whole_numbers_are_counted() {
     let ways = ["converted", "from_memory", "of_float", "to_nearest", "packed", "of_floats", "on_stack"];
     let ways = [&ways[..], &["rounded_on_stack", "by_magic", "by_modf", "by_rint", "by_floorl"]].concat();
+    let ways = [&ways[..], &["by_lround", "by_lroundf", "by_llroundl"]].concat();
     let instructions = ["by_instruction", "by_one_instruction"];
     for (flags, need, more) in [
         ("-O1 -g", "sse2", &[][..]),

@@ -203,7 +203,7 @@ fn undecided(what: What) -> &'static str {
             "it is an integer, or nearer to one than can be told: roundings decide; where that integer is meant, round to the \
              nearest"
         }
-        What::Integer(ToInteger::Round) => {
+        What::Integer(ToInteger::Round | ToInteger::Away) => {
             "it is half-way between integers, or nearer to that than can be told: roundings decide"
         }
         What::Compare(_) | What::Op(_) => {

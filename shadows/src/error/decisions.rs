@@ -54,8 +54,13 @@ pub(super) fn converted(how: ToInteger, x: Observed<'_, f64>, reals: &Mpfr) -> O
     let integer = |x: &Float| match how {
         ToInteger::Truncate => x.clone().trunc(),
         ToInteger::Round => reals.round(x, Rounding::Current),
+        ToInteger::Away => reals.round(x, Rounding::NearestAway),
     };
-    let is_nearest = how == ToInteger::Round && reals.current == Rounding::NearestEven;
+    let is_nearest = match how {
+        ToInteger::Truncate => false,
+        ToInteger::Round => reals.current == Rounding::NearestEven,
+        ToInteger::Away => true,
+    };
     // Integers change at integers when cut off, half-way between when rounded to the nearest.
     let border = if is_nearest { value.clone().floor() + 0.5 } else { value.clone().round() };
     match integer(&convert::from_bits(x.format, x.bits)) == integer(&value) {

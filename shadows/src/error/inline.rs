@@ -107,8 +107,8 @@ impl Inline for ErrorShadow {
     }
 }
 
-/// Distance of x from numbers that `op` rounds to another integer: at integers, or in their middle. Nothing where that is not known, as
-/// where there are no fractions.
+/// Distance of x from numbers that `op` rounds to another integer: at integers, or in their middle, where the rounding mode of the
+/// moment is to the nearest. Nothing where that is not known, as where there are no fractions.
 fn to_another_integer<K: Arith>(k: &K, op: Op, x: K::V) -> K::V {
     let size = k.abs(x);
     // To the nearest integer, or, as the program may round, to one of two.
@@ -116,5 +116,8 @@ fn to_another_integer<K: Arith>(k: &K, op: Op, x: K::V) -> K::V {
     let from_other = k.sub(k.lit(1.0), from_one);
     let nearer = k.select(k.lt(from_one, from_other), from_one, from_other);
     let distance = k.select(k.lt(nearer, k.lit(0.0)), k.lit(0.0), nearer);
-    if op == Op::RoundEven { k.sub(k.lit(0.5), distance) } else { distance }
+    match op {
+        Op::RoundEven | Op::Round | Op::Rint => k.sub(k.lit(0.5), distance),
+        _ => distance,
+    }
 }

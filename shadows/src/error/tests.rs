@@ -125,11 +125,12 @@ fn roundings_that_come_out_otherwise_are_in_doubt() {
         let x = k.round(if random() < 0.5 { -size } else { size });
         let error = k.round(x * (random() - 0.5) * [1e-16, 1e-9, 1e-3, 0.0][n / 6 % 4]);
         let real = Float::with_val(PRECISION, x) + error;
-        for op in [Op::Trunc, Op::Floor, Op::Ceil, Op::RoundEven] {
+        for op in [Op::Trunc, Op::Floor, Op::Ceil, Op::Round, Op::RoundEven, Op::Rint] {
             let rounded = |x: Float| match op {
                 Op::Trunc => x.trunc(),
                 Op::Floor => x.floor(),
                 Op::Ceil => x.ceil(),
+                Op::Round => x.round(),
                 _ => x.round_even(),
             };
             let differs = rounded(real.clone()) != rounded(Float::with_val(PRECISION, x));

@@ -75,11 +75,15 @@ impl RealExecution {
         let integer = |x: &Float| self.integer(how, x);
         let (float, real) = (integer(&convert::from_bits(x.format, x.bits)), integer(&value));
         let flips = float != real && !(float.is_nan() && real.is_nan());
-        let is_nearest = self.arithmetic.mpfr.current == Rounding::NearestEven;
+        let is_nearest = match how {
+            ToInteger::Truncate => false,
+            ToInteger::Round => self.arithmetic.mpfr.current == Rounding::NearestEven,
+            ToInteger::Away => true,
+        };
         // Integers change at integers when cut off, half-way between when rounded to the nearest.
-        let border = match how {
-            ToInteger::Round if is_nearest => value.clone().into_owned().floor() + 0.5,
-            _ => value.clone().into_owned().round(),
+        let border = match is_nearest {
+            true => value.clone().into_owned().floor() + 0.5,
+            false => value.clone().into_owned().round(),
         };
         // The same integer may be that by chance.
         let bound = shadow.error_bound.log2_bound_in_order().unwrap_or(f32::NEG_INFINITY);
@@ -93,7 +97,8 @@ impl RealExecution {
     fn integer(&self, how: ToInteger, x: &Float) -> Float {
         match how {
             ToInteger::Truncate => x.clone().trunc(),
-            ToInteger::Round => self.rounded_to_integer(x),
+            ToInteger::Round => self.rounded_to_integer(x, Rounding::Current),
+            ToInteger::Away => self.rounded_to_integer(x, Rounding::NearestAway),
         }
     }
 
@@ -122,6 +127,7 @@ impl RealExecution {
     fn converts_alike(&self, how: ToInteger, x: &Observed<'_, Real>, shadow: &Real) -> bool {
         let integer: fn(f64) -> f64 = match (how, self.arithmetic.mpfr.current) {
             (ToInteger::Truncate, _) => f64::trunc,
+            (ToInteger::Away, _) => f64::round,
             (ToInteger::Round, Rounding::NearestEven) => f64::round_ties_even,
             _ => return false,
         };
@@ -131,9 +137,9 @@ impl RealExecution {
         x.format != Format::F80 && is_between && is_sure && integer(float) == integer(next)
     }
 
-    fn rounded_to_integer(&self, x: &Float) -> Float {
+    fn rounded_to_integer(&self, x: &Float, rounding: Rounding) -> Float {
         let exact = super::mpfr::Mpfr { precision: x.prec(), ..self.arithmetic.mpfr.clone() };
-        exact.round(x, Rounding::Current)
+        exact.round(x, rounding)
     }
 }
 

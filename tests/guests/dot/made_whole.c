@@ -39,6 +39,21 @@ static APART double by_rint(double value)
     double (*volatile rounds)(double) = rint;
     return rounds(value);
 }
+static APART long by_lround(double value)
+{
+    long (*volatile rounds)(double) = lround;
+    return rounds(value);
+}
+static APART long by_lroundf(float value)
+{
+    long (*volatile rounds)(float) = lroundf;
+    return rounds(value);
+}
+static APART long by_llroundl(long double value)
+{
+    long long (*volatile rounds)(long double) = llroundl;
+    return rounds(value);
+}
 static APART long double by_floorl(long double value) { return floorl(value); }
 #ifdef __SSE4_1__
 static APART __m128d by_instruction(__m128d value) { return _mm_round_pd(value, 1); }
@@ -82,7 +97,7 @@ static void all(double value)
     sum += _mm_cvtsi128_si32(packed(_mm_set_sd(value)));
     sum += _mm_cvtsi128_si32(of_floats((const __m128 *)narrow));
     sum += on_stack(value) + rounded_on_stack(value) + by_magic(value) + by_modf(value) + by_rint(value);
-    sum += by_floorl(value);
+    sum += by_floorl(value) + by_lround(value) + by_lroundf(narrow[0]) + by_llroundl(value);
 #ifdef __SSE4_1__
     sum += _mm_cvtsd_f64(by_instruction(_mm_set_sd(value))) + by_one_instruction(value);
 #endif

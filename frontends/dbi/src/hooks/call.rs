@@ -4,6 +4,7 @@
 
 use super::abi::Float;
 use shadowgrind_core::ops::Op;
+use shadowgrind_core::step::ToInteger;
 
 /// Operand of an operation.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,13 +26,20 @@ pub(crate) struct Given {
 /// One operation of a call that has returned.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Outcome {
-    pub(crate) op: Op,
     /// Number of its first operand among the call's.
     pub(crate) first: usize,
     /// Number of the call's operands that are its.
     pub(crate) count: usize,
     /// One more operand, known only now.
     pub(crate) integer: Option<i64>,
-    /// The result.
-    pub(crate) result: Float,
+    pub(crate) made: Made,
+}
+
+/// Result of an operation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Made {
+    /// A float.
+    Float(Op, Float),
+    /// An integer, which carries no shadow.
+    Integer(ToInteger),
 }

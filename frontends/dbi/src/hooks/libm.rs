@@ -1,16 +1,18 @@
 //! The mathematical functions of C: which operation a symbol is, where a call's operands are and where its results.
 //!
-//! A call is one operation, or two (`sincos`, `modf`); what the function's own code does is nobody's business. Functions
-//! without a floating-point result (`ilogb`, `lrint`) are not here: their instructions say all there is to say.
+//! A call is one operation, or two (`sincos`, `modf`), or a conversion to an integer (`lround`); what the function's own code does is
+//! nobody's business. Other functions without a floating-point result (`ilogb`, `lrint`) are not here: their instructions say all there
+//! is to say.
 
 use super::abi::{self, Float};
-use super::call::{Argument, Given, Outcome};
+use super::call::{Argument, Given, Made, Outcome};
 use super::libmvec::{self, Vectors};
 use super::library::Library;
 use crate::hooks::machine::{Machine, Unmapped, read_bytes};
 use crate::x86::function::{self, Function};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
+use shadowgrind_core::step::ToInteger;
 use shadowgrind_symbols::Symbol;
 
 /// A function of the mathematical library.
@@ -44,6 +46,8 @@ enum Shape {
     Toward,
     /// Vector registers of floats.
     Vectors(Vectors),
+    /// `lround(x)`: the result is the integer that the operation makes of x.
+    Integer,
 }
 
 /// Functions by the name of the variant for `double`.
@@ -119,6 +123,8 @@ const FUNCTIONS: &[(&str, Op, Shape)] = &[
     ("fabs",       Op::Abs,        Shape::Floats(1)),
     ("copysign",   Op::CopySign,   Shape::Floats(2)),
     ("round",      Op::Round,      Shape::Floats(1)),
+    ("lround",     Op::Round,      Shape::Integer),
+    ("llround",    Op::Round,      Shape::Integer),
     ("roundeven",  Op::RoundEven,  Shape::Floats(1)),
     ("rint",       Op::Rint,       Shape::Floats(1)),
     ("nearbyint",  Op::Rint,       Shape::Floats(1)),
@@ -194,6 +200,7 @@ impl Math {
             Shape::SinCos => (function::Shape::SinCos, None),
             Shape::Frexp => (function::Shape::Frexp, None),
             Shape::Modf => (function::Shape::Modf, None),
+            Shape::Integer => (function::Shape::Integer, None),
             Shape::Vectors(vectors) => (function::Shape::Floats, Some(vectors.plain()?)),
             Shape::Floats(_) | Shape::Toward => return None,
         };
@@ -206,6 +213,7 @@ impl Math {
         match self.shape {
             Shape::Floats(_) if self.format == Format::F80 => Some(0),
             Shape::Floats(n) => Some(n.into()),
+            Shape::Integer => Some(u32::from(self.format != Format::F80)),
             _ => None,
         }
     }
@@ -236,6 +244,7 @@ pub(crate) fn arguments(m: &dyn Machine, math: Math, given: &mut Given) -> Resul
         }
         Shape::Toward => into.extend([float(0)?, toward(m, math.format)?]),
         Shape::Vectors(vectors) => vectors.arguments(m, given),
+        Shape::Integer => into.push(float(0)?),
     }
     Ok(())
 }
@@ -256,7 +265,7 @@ pub(crate) fn outcome(
     index: usize,
 ) -> Result<Option<Outcome>, Unmapped> {
     let Math { op, format, shape } = math;
-    let one = |op, result| Outcome { op, first: 0, count: 1, integer: None, result };
+    let one = |op, result| Outcome { first: 0, count: 1, integer: None, made: Made::Float(op, result) };
     Ok(match (shape, index) {
         (Shape::Vectors(vectors), _) => vectors.outcome(m, op, pointers, index)?,
         (Shape::SinCos, 0) => Some(one(Op::Sin, abi::memory(m, pointers[0], format)?)),
@@ -266,6 +275,9 @@ pub(crate) fn outcome(
         (Shape::Frexp, 0) => {
             let exponent = i32::from_le_bytes(read_bytes(m, pointers[0])?);
             Some(Outcome { integer: Some(-i64::from(exponent)), ..one(op, abi::result(m, format)) })
+        }
+        (Shape::Integer, 0) => {
+            Some(Outcome { first: 0, count: 1, integer: None, made: Made::Integer(ToInteger::Away) })
         }
         (Shape::Floats(_) | Shape::FloatInt | Shape::FloatLong | Shape::IntFloat | Shape::Toward, 0) => {
             Some(Outcome { count: op.arity(), ..one(op, abi::result(m, format)) })
@@ -296,6 +308,29 @@ mod tests {
             Argument::Integer(n) => *n as f64,
         };
         given.arguments.iter().map(value).collect()
+    }
+
+    /// Operation and result.
+    fn float(outcome: &Outcome) -> (Op, Float) {
+        let Made::Float(op, result) = outcome.made else { panic!("{outcome:?} is no float") };
+        (op, result)
+    }
+
+    fn double(outcome: &Outcome) -> (Op, f64) {
+        let (op, result) = float(outcome);
+        (op, f64::from_bits(result.bits as u64))
+    }
+
+    #[test]
+    fn integers_are_made_in_general_registers() {
+        let mut m = Fake::called(1);
+        m.set_double(0, 2.5);
+        let llround = math("llround");
+        assert_eq!((llround, operands(&given(&m, math("lround")))), (math("lround"), vec![2.5]));
+        let made = outcome(&m, llround, &[], 0).unwrap().unwrap().made;
+        assert_eq!(made, Made::Integer(ToInteger::Away));
+        assert_eq!(outcome(&m, llround, &[], 1).unwrap(), None);
+        assert_eq!([math("lroundf").format, math("llroundl").format], [Format::F32, Format::F80]);
     }
 
     #[test]
@@ -353,10 +388,10 @@ mod tests {
         (m.x87[0], m.top) = (f80(1.25), 6);
         let done = outcome(&m, math("powl"), &[], 0).unwrap().unwrap();
         assert_eq!(
-            done.result.location,
+            float(&done).1.location,
             shadowgrind_core::shadow::Location::State(crate::x86::state::x87(6, 0))
         );
-        assert_eq!((done.op, done.count), (Op::Pow, 2));
+        assert_eq!((float(&done).0, done.count), (Op::Pow, 2));
     }
 
     #[test]
@@ -369,11 +404,11 @@ mod tests {
         m.poke(0x200, &0.25f64.to_le_bytes());
         let results: Vec<_> =
             (0..).map_while(|i| outcome(&m, math("sincos"), &given.pointers, i).unwrap()).collect();
-        let seen: Vec<_> = results.iter().map(|o| (o.op, f64::from_bits(o.result.bits as u64))).collect();
+        let seen: Vec<_> = results.iter().map(double).collect();
         assert_eq!(seen, [(Op::Sin, 0.5), (Op::Cos, 0.25)]);
         m.poke(0x100, &5i32.to_le_bytes());
         let frexp = outcome(&m, math("frexp"), &given.pointers, 0).unwrap().unwrap();
-        assert_eq!((frexp.op, frexp.count, frexp.integer), (Op::Ldexp, 1, Some(-5)));
+        assert_eq!((float(&frexp).0, frexp.count, frexp.integer), (Op::Ldexp, 1, Some(-5)));
     }
 
     #[test]
@@ -412,8 +447,8 @@ mod tests {
         }
         let given = given(&m, sincos);
         let all: Vec<_> = (0..).map_while(|i| outcome(&m, sincos, &given.pointers, i).unwrap()).collect();
-        let seen: Vec<_> =
-            all.iter().map(|o| (o.op, o.first, f64::from_bits(o.result.bits as u64))).collect();
-        assert_eq!(seen, [(Op::Sin, 0, 0.0), (Op::Sin, 1, 1.0), (Op::Cos, 0, 2.0), (Op::Cos, 1, 3.0)]);
+        let seen: Vec<_> = all.iter().map(|o| (double(o), o.first)).collect();
+        let expected = [((Op::Sin, 0.0), 0), ((Op::Sin, 1.0), 1), ((Op::Cos, 2.0), 0), ((Op::Cos, 3.0), 1)];
+        assert_eq!(seen, expected);
     }
 }

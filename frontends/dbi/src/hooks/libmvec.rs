@@ -4,7 +4,7 @@
 //! All parameters are vectors in consecutive registers; masked variants and uniform parameters do not occur in libmvec.
 
 use super::abi;
-use super::call::{Argument, Given, Outcome};
+use super::call::{Argument, Given, Made, Outcome};
 use crate::hooks::machine::{Machine, Unmapped};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
@@ -98,6 +98,7 @@ impl Vectors {
             true => abi::memory(m, pointers[index], self.format)?,
             false => abi::lane(m, 0, index, self.format),
         };
-        Ok(Some(Outcome { op, first: index % lanes * count, count, integer: None, result }))
+        let made = Made::Float(op, result);
+        Ok(Some(Outcome { first: index % lanes * count, count, integer: None, made }))
     }
 }

@@ -9,6 +9,7 @@ use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
 use shadowgrind_core::shadow::{Lane, Leaves, Observed, Seed, Shadow, Traced};
 use shadowgrind_core::site::Site;
+use shadowgrind_core::step::ToInteger;
 use shadowgrind_core::words::Words;
 
 /// Relative distance of two derivatives that are the same but for roundings: a few units in the last place.
@@ -208,6 +209,21 @@ impl<S: Shadow> Observer for Observing<S> {
             rule.op(&lane)
         };
         self.set(m, applied.result, shadow);
+    }
+
+    fn converted(
+        &mut self,
+        m: &dyn Machine,
+        site: Site,
+        how: ToInteger,
+        (format, bits): (Format, u128),
+        kept: SavedShadow,
+    ) {
+        let shadow = Self::index(kept).and_then(|index| self.kept[index].as_ref());
+        let [x87, others] = m.rounding();
+        let rule = &mut lock_caught_up(&self.carried).shadow;
+        rule.set_rounding(x87, others);
+        rule.to_integer(site, how, Observed { format, bits, shadow });
     }
 
     fn release(&mut self, kept: &[SavedShadow]) {

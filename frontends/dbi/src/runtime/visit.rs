@@ -285,18 +285,28 @@ pub(super) fn leaves_wrapped(thread: &mut Thread) -> bool {
 pub(super) fn returned(thread: &mut Thread) {
     let mut call = end_function(thread);
     if call.function != 0 {
-        apply(thread, &mut call);
+        let is_born = Tool::of(thread.process).is_some_and(|tool| tool.policy().is_born);
+        match Function::from_bits(call.function as u32) {
+            function if is_born && function.rounds_by().is_some() => settle(thread, function, &call),
+            _ => apply(thread, &mut call),
+        }
         count_rounding(thread, &call);
     }
     thread.mode = stops::mode(thread);
     arrived(thread);
 }
 
+/// Has the shadow see to the results of a function that makes whole numbers and has returned to `thread.pc`.
+fn settle(thread: &mut Thread, function: Function, call: &FunctionCall) {
+    let pc = thread.pc;
+    visit(thread, |session, _, observer, machine| session.settle(pc, function, call, observer, machine));
+}
+
 /// Counts a call, which has returned to `thread.pc`, if it has made whole numbers of floats with shadows.
 fn count_rounding(thread: &mut Thread, call: &FunctionCall) {
     let counts = Tool::of(thread.process).is_some_and(|tool| tool.policy().decisions);
     let is_shadowed = call.shadows.as_flattened().iter().any(|&word| word != 0);
-    if counts && is_shadowed && Function::from_bits(call.function as u32).makes_whole() {
+    if counts && is_shadowed && Function::from_bits(call.function as u32).rounds_by().is_some() {
         let pc = thread.pc;
         visit(thread, |session, _, _, machine| session.made_whole(pc, machine));
     }

@@ -10,9 +10,10 @@ use super::observer::{LibraryCall, Observer, SavedShadow};
 use super::stack::Noted;
 use super::state::{Hooked, Session, State};
 use super::tail_calls;
+use crate::context::{CallVector, FunctionCall};
 use crate::hooks::machine::Machine;
-use crate::hooks::{self, abi};
-use crate::x86::function::Function;
+use crate::hooks::{self, Made, abi};
+use crate::x86::function::{Function, Goes};
 use shadowgrind_core::site::Site;
 
 /// Outcome for a thread that arrived at a hooked address.
@@ -125,17 +126,66 @@ impl Session {
         state.apply(&call, here.observer, here.m);
         let policy = self.config.shadow.policy();
         if policy.decisions
-            && call.math.simple().is_some_and(Function::makes_whole)
+            && call.math.simple().and_then(Function::rounds_by).is_some()
             && call.operands.have_shadows()
         {
             state.rounded(call.site).count += 1;
         }
-        if policy.watch.is_some() && here.observer.noted() == Some(call.site) {
-            state.note_stack(call.site, here.pc, (Noted::Erred, self.config.num_callers), here.m);
-        }
+        self.note_error(state, (call.site, here.pc), here.observer, here.m);
         here.observer.release(&call.operands.kept);
         here.calls.reuse(call.operands);
     }
+
+    /// Notes the callers of the call at `site`, which has returned to `pc`, if it erred.
+    fn note_error(
+        &self,
+        state: &mut State,
+        (site, pc): (Site, u64),
+        observer: &mut dyn Observer,
+        m: &mut dyn Machine,
+    ) {
+        if self.config.shadow.policy().watch.is_some() && observer.noted() == Some(site) {
+            state.note_stack(site, pc, (Noted::Erred, self.config.num_callers), m);
+        }
+    }
+
+    /// Gives the results of `call`, a call of a function of one float that makes whole numbers, which has returned to `pc`, their
+    /// shadows: as if it had not been translated code that has seen to its beginning.
+    pub(crate) fn settle(
+        &self,
+        pc: u64,
+        function: Function,
+        call: &FunctionCall,
+        observer: &mut dyn Observer,
+        m: &mut dyn Machine,
+    ) {
+        let mut state = self.state.lock();
+        let (site, format) = (state.call_site(pc, None, m), function.format);
+        let [x, cell] = [call.x[0], call.shadows[0]].map(|vector| format.bits_of(&bytes_of(vector)));
+        let kept = if cell == 0 { SavedShadow::NONE } else { observer.keep_cell(format, x, cell) };
+        if let Some(how) = function.converts() {
+            observer.converted(m, site, how, (format, x), kept);
+        }
+        for (op, goes) in function.results() {
+            let result = match goes {
+                Goes::Register => Ok(abi::result(m, format)),
+                Goes::Through(i) => abi::memory(m, call.pointers[i], format),
+            };
+            let Ok(result) = result else { continue };
+            observer.function(m, &LibraryCall { site, op, x: &[x], kept: &[kept], result });
+        }
+        self.note_error(&mut state, (site, pc), observer, m);
+        observer.release(&[kept]);
+    }
+}
+
+/// The bytes, as they are in memory.
+fn bytes_of(vector: CallVector) -> [u8; size_of::<CallVector>()] {
+    let mut bytes = [0; size_of::<CallVector>()];
+    for (into, word) in bytes.as_chunks_mut().0.iter_mut().zip(vector) {
+        *into = word.to_le_bytes();
+    }
+    bytes
 }
 
 /// A thread at a hooked address.
@@ -161,11 +211,18 @@ impl State {
             let Ok(Some(outcome)) = outcome else { return };
             let own = outcome.first..outcome.first + outcome.count;
             let (x, kept) = (&operands.x[own.clone()], &operands.kept[own]);
-            let applied = LibraryCall { site: call.site, op: outcome.op, x, kept, result: outcome.result };
+            let (op, result) = match outcome.made {
+                Made::Float(op, result) => (op, result),
+                Made::Integer(how) => {
+                    observer.converted(m, call.site, how, (call.math.format(), x[0]), kept[0]);
+                    continue;
+                }
+            };
+            let applied = LibraryCall { site: call.site, op, x, kept, result };
             match outcome.integer {
                 None => observer.function(m, &applied),
                 Some(n) => {
-                    let n = outcome.result.format.from_f64(n as f64);
+                    let n = result.format.from_f64(n as f64);
                     let (x, kept) = ([x, &[n]].concat(), [kept, &[SavedShadow::NONE]].concat());
                     observer.function(m, &LibraryCall { x: &x, kept: &kept, ..applied });
                 }

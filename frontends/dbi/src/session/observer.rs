@@ -7,6 +7,7 @@ use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
 use shadowgrind_core::shadow::{Leaves, Seed, Traced};
 use shadowgrind_core::site::Site;
+use shadowgrind_core::step::ToInteger;
 
 /// The shadow of an operand, kept while a function runs: whatever 64 bits mean to the observer that made it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -79,6 +80,16 @@ pub(crate) trait Observer {
     /// A function returned: gives its result its shadow. Only `Applied::kept` says what operands had: the function
     /// may have overwritten all else.
     fn function(&mut self, m: &mut dyn Machine, applied: &LibraryCall<'_>);
+
+    /// A function at `site` returned the integer that it has made of a float of this format and these bits, whose shadow was kept.
+    fn converted(
+        &mut self,
+        m: &dyn Machine,
+        site: Site,
+        how: ToInteger,
+        x: (Format, u128),
+        kept: SavedShadow,
+    );
 
     /// Releases operands that were kept for a call and are not needed any more.
     fn release(&mut self, kept: &[SavedShadow]);

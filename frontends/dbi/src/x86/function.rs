@@ -9,6 +9,7 @@ use crate::context::{Context, FunctionCall};
 use crate::mailbox::Mailbox;
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
+use shadowgrind_core::step::ToInteger;
 use std::mem::offset_of;
 
 /// Function of the program that is one operation, or two.
@@ -41,6 +42,8 @@ pub(crate) enum Shape {
     Modf,
     /// The exponent, an `int`, goes where the pointer says.
     Frexp,
+    /// The result is no float but an integer, in rax.
+    Integer,
 }
 
 /// Destination of a result.
@@ -92,17 +95,26 @@ impl Function {
 
     /// The results, each of an operation on the operands.
     pub(crate) fn results(self) -> impl Iterator<Item = (Op, Goes)> {
-        let (first, second) = match self.shape {
-            Shape::Floats | Shape::Int | Shape::Long | Shape::Frexp => ((self.op, Goes::Register), None),
-            Shape::SinCos => ((Op::Sin, Goes::Through(0)), Some((Op::Cos, Goes::Through(1)))),
-            Shape::Modf => ((self.op, Goes::Register), Some((Op::Trunc, Goes::Through(0)))),
+        let results = match self.shape {
+            Shape::Floats | Shape::Int | Shape::Long | Shape::Frexp => {
+                [Some((self.op, Goes::Register)), None]
+            }
+            Shape::SinCos => [Some((Op::Sin, Goes::Through(0))), Some((Op::Cos, Goes::Through(1)))],
+            Shape::Modf => [Some((self.op, Goes::Register)), Some((Op::Trunc, Goes::Through(0)))],
+            Shape::Integer => [None; 2],
         };
-        std::iter::once(first).chain(second)
+        results.into_iter().flatten()
     }
 
-    /// True if it makes whole numbers.
-    pub(crate) fn makes_whole(self) -> bool {
-        self.results().any(|(op, _)| op.makes_whole())
+    /// The operation by which it makes a whole number of its operand, if it makes any: an integer, or a float.
+    pub(crate) fn rounds_by(self) -> Option<Op> {
+        let integer = (self.shape == Shape::Integer).then_some(self.op);
+        integer.or_else(|| self.results().map(|(op, _)| op).find(|op| op.makes_whole()))
+    }
+
+    /// The conversion whose integer it returns, if that is its result.
+    pub(crate) fn converts(self) -> Option<ToInteger> {
+        (self.shape == Shape::Integer).then_some(ToInteger::Away)
     }
 
     /// Number of operands it is given.
@@ -113,7 +125,7 @@ impl Function {
     /// Number of pointers it is given.
     pub(crate) fn pointers(self) -> usize {
         match self.shape {
-            Shape::Floats | Shape::Int | Shape::Long => 0,
+            Shape::Floats | Shape::Int | Shape::Long | Shape::Integer => 0,
             Shape::Modf | Shape::Frexp => 1,
             Shape::SinCos => 2,
         }
@@ -128,8 +140,8 @@ impl Function {
 
 impl Shape {
     /// By number.
-    const ALL: [Shape; 6] =
-        [Shape::Floats, Shape::Int, Shape::Long, Shape::SinCos, Shape::Modf, Shape::Frexp];
+    const ALL: [Shape; 7] =
+        [Shape::Floats, Shape::Int, Shape::Long, Shape::SinCos, Shape::Modf, Shape::Frexp, Shape::Integer];
 }
 
 /// Evaluates the shadow of a function's result, on the host's stack; by the function at `evaluator`, which is given the call and

@@ -141,6 +141,7 @@ pub(crate) fn function(how: ToInteger) -> &'static str {
     match how {
         ToInteger::Truncate => "trunc",
         ToInteger::Round => "nearbyint",
+        ToInteger::Away => "round",
     }
 }
 

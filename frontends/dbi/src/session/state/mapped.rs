@@ -200,7 +200,7 @@ impl Session {
         let number = u16::try_from(meaning.name).ok().filter(|&n| alone && usize::from(n) < FUNCTIONS)?;
         let function = math.simple()?;
         let mut rounds = None;
-        if self.config.shadow.policy().decisions && function.makes_whole() {
+        if self.config.shadow.policy().decisions && function.rounds_by().is_some() {
             let site = state.report.sites.at(pc);
             rounds = state.number(Numbered::Calls(site));
         }

@@ -15,8 +15,7 @@ use crate::x86::table::{Row, Shape};
 use crate::x86::wholes::Whole;
 use iced_x86::CpuidFeature;
 use shadowgrind_core::format::Format;
-use shadowgrind_core::ops::Op;
-use shadowgrind_core::step::{Predicate, ToInteger};
+use shadowgrind_core::step::Predicate;
 
 impl Emitter {
     /// Instruction `index` of `block` with its annotations.
@@ -142,12 +141,9 @@ impl Emitter {
             Row::Round(..) | Row::ToInteger(..) if self.leaves_rounding(at) => self.checked(at),
             // Where roundings count, an integer may be another than the real's.
             Row::Round(format, shape) if !is_born => self.fresh(at, format, shape),
-            // Which way the guest's MXCSR has it is not known.
-            Row::Round(format, shape) if doubts && rounding(insn) != Op::Rint => {
-                self.rounded(at, rounding(insn), format, shape);
-            }
-            Row::ToInteger(format, ToInteger::Truncate, shape) if doubts && insn.op0_register().is_gpr() => {
-                self.rounded(at, Op::Trunc, format, shape);
+            Row::Round(format, shape) if doubts => self.rounded(at, rounding(insn), format, shape),
+            Row::ToInteger(format, how, shape) if doubts && insn.op0_register().is_gpr() => {
+                self.rounded(at, how.op(), format, shape);
             }
             Row::FromInteger(format, shape) => self.fresh(at, format, shape),
             Row::ToInteger(..) if !policy.conversions => self.integer(at),

@@ -214,7 +214,12 @@ impl Emitter {
 
     /// Leaves the instruction to the engine if `test` says "not equal", or where the flags are to be kept, if `to_rcx`
     /// makes rcx something other than 0.
-    fn exit_if(&mut self, at: At<'_>, test: impl FnOnce(&mut Self), to_rcx: impl FnOnce(&mut Self)) {
+    pub(super) fn exit_if(
+        &mut self,
+        at: At<'_>,
+        test: impl FnOnce(&mut Self),
+        to_rcx: impl FnOnce(&mut Self),
+    ) {
         let flags_are_dead = self.mirror().liveness.flags_are_dead(at.index);
         let stub = self.side_exit(SideExit::OutOfLine(at.insn().pc()), !flags_are_dead);
         if flags_are_dead {

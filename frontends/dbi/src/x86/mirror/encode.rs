@@ -81,6 +81,23 @@ pub(super) fn compare_number(code: &mut Asm, mem: Mem, value: i32) {
     code.raw(&value.to_le_bytes());
 }
 
+/// `test dword ptr [mem], bits`. Writes the flags.
+pub(super) fn test_bits(code: &mut Asm, mem: Mem, bits: u32) {
+    memory(code, &[0xf7], 0, mem, 4, 4);
+    code.raw(&bits.to_le_bytes());
+}
+
+/// Makes rcx something other than 0 if MXCSR, which was stored to `mem`, says that results are not rounded to the nearest; perhaps as
+/// well if it flushes small ones to zero. Keeps the flags.
+pub(super) fn rounding_to_rcx(code: &mut Asm, mem: Mem) {
+    load(code, RCX, mem, 4);
+    // rorx ecx, ecx, 13; movzx ecx, cl
+    code.raw(&[0xc4, 0xe3, 0x7b, 0xf0, 0xc9, 13, 0x0f, 0xb6, 0xc9]);
+}
+
+/// The bits of MXCSR that say how results are rounded: 0 for the nearest.
+pub(super) const ROUNDING: u32 = 3 << 13;
+
 /// `inc qword ptr [mem]`. Writes the flags.
 pub(super) fn increment(code: &mut Asm, mem: Mem) {
     memory(code, &[0xff], 0, mem, 8, 0);

@@ -77,10 +77,21 @@ impl Emitter {
         let is_ruled = |(op, _)| settings.rule.is_some_and(|rule| rule.is_arithmetic(op));
         // Where roundings count, the evaluator may have to ask the engine, which sees to all results then.
         let is_evaluated = |(op, _)| settings.policy.evaluated.contains(&op);
-        let suffices =
-            !settings.policy.is_born || results().all(|result| is_ruled(result) || is_evaluated(result));
+        let doubted = self.doubted_rounding(function.function);
+        let is_asked = |(op, _)| doubted == Some(op);
+        let suffices = !settings.policy.is_born
+            || results().all(|result| is_ruled(result) || is_evaluated(result) || is_asked(result));
+        let converts = settings.policy.conversions && function.function.converts().is_some();
+        let suffices = suffices && (!converts || doubted.is_some());
         let is_seen = settings.policy.watch.is_none() || self.watches(block.start) != Watched::Always;
         (settled && inline && suffices && is_seen).then_some(function)
+    }
+
+    /// The operation by which the function makes a whole number of its operand, if the shadow asks whether that may come out
+    /// otherwise.
+    pub(super) fn doubted_rounding(&mut self, function: Function) -> Option<Op> {
+        let asks = self.mirror().settings.doubt.is_some() && function.lanes() == 1;
+        function.rounds_by().filter(|_| asks)
     }
 
     /// Enters the function at `start`.
@@ -271,6 +282,16 @@ impl Emitter {
         cold.patch(attributed, left);
         let here = cold.here();
         cold.patch(none, here);
+    }
+
+    /// Keeps the integer that `function`, which is about to return, has made, if it has made one, or has it where it was again.
+    pub(super) fn keep_integer_result(&mut self, function: Function, stores: bool) {
+        if function.converts().is_none() {
+            return;
+        }
+        let result = self.call_field(offset_of!(FunctionCall, result));
+        let cold = &mut self.out.cold;
+        if stores { cold.store(result, RAX) } else { cold.load(RAX, result) }
     }
 
     /// Number under which the operation of the function at `start` is appended.

@@ -40,10 +40,11 @@ impl Emitter {
 
     /// Cold code for the return from `function`. Its calls that make whole numbers of floats with shadows are counted under `rounds`.
     pub(super) fn long_returns(&mut self, function: Function, rounds: Option<u16>) -> u64 {
-        let cold = &mut self.out.cold;
-        let left = cold.here();
-        cold.jmp(self.frame.function_returned);
-        let begin = cold.here();
+        let left = self.out.cold.here();
+        self.keep_integer_result(function, false);
+        self.out.cold.jmp(self.frame.function_returned);
+        let begin = self.out.cold.here();
+        self.keep_integer_result(function, true);
         self.exit_if_exception_waits(left);
         rounds.into_iter().for_each(|number| self.count_call(function, number, left));
         self.forget_function();
@@ -67,6 +68,7 @@ impl Emitter {
         }
         let here = self.out.cold.here();
         self.out.cold.patch(absent, here);
+        self.keep_integer_result(function, false);
         self.on_after_function(pushed);
         begin
     }
@@ -134,7 +136,7 @@ impl Emitter {
     }
 
     /// A jump that is taken if no operand has a shadow.
-    fn without_shadows(&mut self, function: Function) -> Rel32 {
+    pub(super) fn without_shadows(&mut self, function: Function) -> Rel32 {
         let floats = (0..function.given()).filter(|&i| !function.op.operands()[i].integer);
         self.test_shadows(floats, function.width);
         self.out.cold.jcc_open(EQUAL)

@@ -1,13 +1,16 @@
 //! Questions that a shadow asks beside operations and comparisons: where the answer is other than +0, the engine has a look.
 
 use super::At;
+use super::encode;
 use super::operands::{Operands, source_numbers};
 use super::wide::broadcasts_to_two;
 use crate::x86::access::raises_otherwise;
+use crate::x86::code::Slot;
 use crate::x86::emit::Emitter;
 use crate::x86::rows;
 use crate::x86::rules::{InlineRule, Job};
 use crate::x86::table::{Row, Shape};
+use crate::x86::vector::Mem;
 use iced_x86::EncodingKind;
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
@@ -58,10 +61,25 @@ impl Emitter {
                 Shape::Scalar => format.bytes() as u8,
                 Shape::Packed => insn.op0_register().size() as u8,
             };
+            if op == Op::Rint {
+                self.check_to_nearest(at);
+            }
             self.ask(at, (doubt, op), format, width, &operands);
         }
         self.close_operand();
         self.fresh(at, format, shape);
+    }
+
+    /// Leaves the instruction to the engine if the program's operations round otherwise than to the nearest.
+    fn check_to_nearest(&mut self, at: At<'_>) {
+        let slot = self.frame.slot(Slot::Mxcsr);
+        self.out.hot.store_mxcsr(slot);
+        let mxcsr = Mem::rip(slot);
+        self.exit_if(
+            at,
+            |e| encode::test_bits(&mut e.out.hot, mxcsr, encode::ROUNDING),
+            |e| encode::rounding_to_rcx(&mut e.out.hot, mxcsr),
+        );
     }
 
     /// Leaves the instruction to the engine where the question about `op` has an answer other than +0 in a lane.

@@ -173,6 +173,7 @@ impl Rule for OpCheck {
         self.converted.push(match how {
             ToInteger::Truncate => value.trunc() as i64,
             ToInteger::Round => value.round_ties_even() as i64,
+            ToInteger::Away => value.round() as i64,
         });
     }
 }

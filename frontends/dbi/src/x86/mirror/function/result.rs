@@ -5,11 +5,13 @@ use super::super::encode::{self, EQUAL, NOT_EQUAL};
 use super::{LOWER, MASKS, UPPER, through};
 use crate::context::{Context, FunctionCall};
 use crate::x86::asm::{R11, RAX, RCX, Rel32};
+use crate::x86::code::Slot;
 use crate::x86::emit::Emitter;
 use crate::x86::function::{Function, Goes, Shape};
-use crate::x86::rules::{self, Constants, WrappedCall};
+use crate::x86::rules::{self, Constants, InlineRule, WrappedCall};
 use crate::x86::vector::{Length, Mem, Place, Vector, forms};
 use shadowgrind_core::format::Format;
+use shadowgrind_core::ops::Op;
 use std::mem::offset_of;
 
 /// A result whose shadow may take the evaluator.
@@ -30,19 +32,29 @@ struct PendingShadow {
 impl Emitter {
     /// Cold code for the return from `function`. Its calls that make whole numbers of floats with shadows are counted under `rounds`.
     pub(super) fn function_returns(&mut self, function: Function, rounds: Option<u16>) -> u64 {
-        let cold = &mut self.out.cold;
-        let left = cold.here();
-        cold.jmp(self.frame.function_returned);
-        let begin = cold.here();
+        let left = self.out.cold.here();
+        self.keep_integer_result(function, false);
+        self.out.cold.jmp(self.frame.function_returned);
+        let begin = self.out.cold.here();
+        self.keep_integer_result(function, true);
         rounds.into_iter().for_each(|number| self.count_call(function, number, left));
+        let doubted = self.doubted_rounding(function);
+        doubted.into_iter().for_each(|op| self.ask_of_call(Function { op, ..function }, left));
         self.forget_function();
         if function.shape == Shape::Frexp {
             self.keep_exponent();
         }
         let results: Vec<PendingShadow> = function
             .results()
-            .map(|(op, goes)| self.shadow_of_result(Function { op, ..function }, goes))
+            .filter_map(|(op, goes)| {
+                if doubted == Some(op) {
+                    self.put_no_shadow(goes, function.width);
+                    return None;
+                }
+                Some(self.shadow_of_result(Function { op, ..function }, goes))
+            })
             .collect();
+        self.keep_integer_result(function, false);
         self.on_after_function(0);
         for (n, result) in results.into_iter().enumerate() {
             if let Some((field, onwards)) = result.whole {
@@ -72,10 +84,9 @@ impl Emitter {
     /// Gives one result its shadow.
     fn shadow_of_result(&mut self, function: Function, goes: Goes) -> PendingShadow {
         let result = Mem::rip(self.call_field(offset_of!(FunctionCall, result)));
-        let upper = self.has_upper();
-        // A register that is no result, and the one that shadows are computed in.
-        let (value, to) = if upper { (UPPER[0], 16) } else { (LOWER[0], 1) };
-        let to = if goes == Goes::Register { to } else { to + u8::from(upper) };
+        // A register that is no result.
+        let value = if self.has_upper() { UPPER[0] } else { LOWER[0] };
+        let to = self.register_of_shadow(goes);
         let width = function.width;
         match goes {
             Goes::Register => self.out.cold.vector_store(result, 0, width.max(16)),
@@ -118,6 +129,55 @@ impl Emitter {
         self.put_result_shadow(goes, to, width);
         self.clear_shadows(if goes == Goes::Register { written & !(1 << to) } else { written });
         PendingShadow { function, goes, to, unknown, known, whole }
+    }
+
+    /// The register that the shadow of a result that `goes` there is computed in.
+    fn register_of_shadow(&mut self, goes: Goes) -> u8 {
+        match self.has_upper() {
+            true => 16 + u8::from(goes != Goes::Register),
+            false => 1,
+        }
+    }
+
+    /// The result that `goes` there has no shadow.
+    fn put_no_shadow(&mut self, goes: Goes, width: u8) {
+        let to = self.register_of_shadow(goes);
+        let zero = Vector::new(forms::XOR, Format::F64, Length::B16, [to; 2], Place::Reg(to));
+        self.out.cold.vector(zero);
+        self.put_result_shadow(goes, to, width);
+    }
+
+    /// Leaves the return of a function that rounds its operand to an integer to the engine, at `left`, if that may come out otherwise by
+    /// the shadow.
+    fn ask_of_call(&mut self, function: Function, left: u64) {
+        let absent = self.without_shadows(function);
+        if function.op == Op::Rint {
+            self.exit_unless_to_nearest(left);
+        }
+        let doubt = self.mirror().settings.doubt.expect("a shadow that asks");
+        let (to, answer) =
+            (self.register_of_shadow(Goes::Register), self.call_field(offset_of!(FunctionCall, shadow)));
+        let rule = self.begin_function_rule(true);
+        let written = self.applied_rule(doubt, function, to, 0);
+        self.end_function_rule(rule, true);
+        let cold = &mut self.out.cold;
+        cold.vector_store(Mem::rip(answer), to, function.width);
+        encode::compare_zero(cold, Mem::rip(answer), function.width.into());
+        let differs = cold.jcc_open(NOT_EQUAL);
+        cold.patch(differs, left);
+        self.clear_shadows(written);
+        let here = self.out.cold.here();
+        self.out.cold.patch(absent, here);
+    }
+
+    /// Goes to `left` if the program's operations round otherwise than to the nearest.
+    fn exit_unless_to_nearest(&mut self, left: u64) {
+        let mxcsr = self.frame.slot(Slot::Mxcsr);
+        let cold = &mut self.out.cold;
+        cold.store_mxcsr(mxcsr);
+        encode::test_bits(cold, Mem::rip(mxcsr), encode::ROUNDING);
+        let differs = cold.jcc_open(NOT_EQUAL);
+        cold.patch(differs, left);
     }
 
     /// Has the evaluator compute a shadow, of which nothing but rcx is left as it was.
@@ -166,10 +226,16 @@ impl Emitter {
     /// Computes the shadow into register `to`, as far as that takes no more than the rule; shadows with a bit in `absent` are known
     /// to be absent. Returns the registers written.
     fn function_rule(&mut self, function: Function, to: u8, absent: u8) -> u32 {
+        let rule = self.inline_rule();
+        self.applied_rule(rule, function, to, absent)
+    }
+
+    /// Emits what [`function_rule`](Emitter::function_rule) does, of this rule.
+    fn applied_rule(&mut self, rule: InlineRule, function: Function, to: u8, absent: u8) -> u32 {
         let Function { op, format, width, .. } = function;
         let upper = self.has_upper();
         let applied = WrappedCall {
-            rule: self.inline_rule(),
+            rule,
             op,
             format,
             width,
