@@ -152,7 +152,7 @@ pub enum LookupError {
     Local {
         /// The name that was given.
         name: String,
-        /// What would name each of them.
+        /// Names with their functions, one for each.
         locals: Vec<String>,
     },
     /// A function of which no local variables are known.

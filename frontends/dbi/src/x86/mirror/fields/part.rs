@@ -8,7 +8,7 @@ use super::rescale::{Rescaling, Ways};
 use super::shifted::rotates;
 use crate::x86::asm::Rel32;
 use crate::x86::emit::Emitter;
-use crate::x86::mirror::encode::{self, ABOVE_OR_EQUAL, Alu, CARRY, EQUAL};
+use crate::x86::mirror::encode::{self, ABOVE_OR_EQUAL, Alu, CARRY, EQUAL, Shift};
 
 /// Digits among the last two bytes of a double.
 const END_DIGITS: i32 = 0xf;
@@ -18,8 +18,10 @@ impl Rescaling<'_> {
     pub(super) fn may_be_part(&self) -> bool {
         use Does::{Change, Cut, CutOthers, DropDigits, Extract, Flip, Funnel, Join, Move, Multiply};
         let is_followed = match self.fields.does {
-            // A mask may select bytes.
-            Cut => matches!(self.fields.other, Other::Constant(_)),
+            // A mask may select bytes, and the halves of one are lost.
+            Cut => {
+                matches!(self.fields.other, Other::Constant(mask) if ![0x0f, 0xf0].contains(&(mask & 0xff)))
+            }
             // A double may be turned, and bytes moved by what a register says.
             Move => !rotates(self.insn),
             CutOthers | Join | Flip | DropDigits | Extract | Change | Multiply | Funnel => true,
@@ -63,6 +65,15 @@ impl Emitter {
             ways.exits.push(self.exit_unless_clear(of.result));
         }
         let cold = &mut self.out.cold;
+        for to in [Shift::Right, Shift::Left] {
+            // One half of a byte may be left.
+            encode::copy(cold, free.b, of.float, bytes);
+            encode::alu(cold, Alu::And, free.b, free.c, bytes);
+            encode::shift(cold, to, free.b, 4, bytes);
+            encode::alu(cold, Alu::Xor, free.b, free.r, bytes);
+            encode::alu(cold, Alu::And, free.b, free.c, bytes);
+            ways.exits.push(cold.jcc_open(EQUAL));
+        }
         encode::alu_constant(cold, Alu::Compare, free.c, 0xff, bytes);
         ways.clear.push(cold.jcc_open(EQUAL));
         encode::alu_constant(cold, Alu::And, free.r, END_DIGITS, bytes);
