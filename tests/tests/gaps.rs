@@ -28,6 +28,21 @@ fn a_gap_is_counted_where_it_meets_a_shadow() {
     }
 }
 
+/// Digits that are moved up in their word, out of the part that had the shadow, are counted, and so is a product made as an address.
+#[test]
+fn digits_that_are_moved_up_are_gaps() {
+    for options in [&["--input=x"][..], &["--input=x", "--reference-path"]] {
+        for shadow in ["dot", "adjoint"] {
+            let Some(seen) = observe(shadow, "moved_up.c", "-O1", "", options) else { return };
+            let mut gaps = gaps(&seen);
+            gaps.sort();
+            let names: Vec<(&str, u64)> = gaps.iter().map(|(name, count)| (name.as_str(), *count)).collect();
+            let expected = [("LEA r64, m", 1), ("SHL r/m64, imm8", 1), ("SHRD r/m64, r64, imm8", 1)];
+            assert_eq!(names, expected, "{shadow} {options:?}");
+        }
+    }
+}
+
 /// A number that is parsed of text written from a float with a derivative has lost it, whichever way the text went.
 #[test]
 fn text_that_is_parsed_again_is_a_gap() {

@@ -33,15 +33,19 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
             if self.turned(by, xs, result, here) {
                 continue;
             }
-            let is_whole = self.whole == Some(lane) && usize::from(here) == lane.bytes();
+            let is_full = usize::from(here) == lane.bytes();
+            let is_whole = is_full && self.whole == Some(lane);
             if is_whole && by != Bitwise::Xor && self.changes_part(by, xs, result, lane) {
                 continue;
             }
             let part = self.part_of(xs, here);
             let moves = part.is_some()
-                && usize::from(here) == lane.bytes()
+                && is_full
                 && (self.selects_bytes(by, xs, lane) || self.joined_bytes(by, xs, result, lane).is_some());
-            if let Some(part) = part.filter(|_| !moves) {
+            let within = part.filter(|&part| is_full && !moves && part < here);
+            if within.is_some_and(|part| self.moves_up(by, xs, result, lane, part)) {
+                self.set_or_lose(xs, result, lane, None, true);
+            } else if let Some(part) = part.filter(|_| !moves) {
                 self.part(by, xs, result, part.into(), part == here);
                 self.cells.clear(self.location(result.place.plus(part)), usize::from(here - part));
             } else if by == Bitwise::Xor {
@@ -214,6 +218,25 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
             alone.then_some(if holds[1] { SECOND_SOURCE + i as u8 } else { i as u8 })
         };
         (0..bytes).map(source).collect()
+    }
+
+    /// Tells whether a shift to the left, or a product, puts digits of a part, the first `part` bytes of a lane, behind these: nothing
+    /// of them need be left where the part was.
+    fn moves_up(&mut self, by: Bitwise, x: [Operand; 2], r: Operand, lane: Format, part: u16) -> bool {
+        let (width, ones) = (lane.width(), u128::MAX >> (128 - lane.width()));
+        let carries = self.carried(x, lane.bytes());
+        let [first, second, after] = [x[0], x[1], r].map(|operand| self.bits(lane, operand));
+        let to_left = |bits: u128| (1..width).any(|by| bits << by & ones == after);
+        let to_right = |bits: u128| (0..width).any(|by| bits >> by == after);
+        let other = if carries[0] == 0 { first } else { second };
+        let moves = match by {
+            Bitwise::Other => x[0] == x[1] && to_left(first),
+            Bitwise::Product => true,
+            // Of the part there may be nothing but zeros.
+            Bitwise::Funnel => !to_left(other) && !to_right(other),
+            _ => false,
+        };
+        moves && after >> (8 * part) != 0
     }
 
     fn combined(&mut self, x: [Operand; 2], r: Operand, format: Format) {

@@ -61,12 +61,16 @@ pub(super) fn bits(build: &mut Build<'_>, by: Integral) -> Result<(), Why> {
     build.finish_general(0)
 }
 
-/// A sum of a float's bits and something else, or a product with 2, 4 or 8, made as an address.
+/// A sum of a float's bits and something else, or a product with 2 to 5, 8 or 9, made as an address.
 pub(super) fn address(build: &mut Build<'_>) -> Result<(), Why> {
     let (bytes, to) = (build.width(0), build.place(0)?);
     let part = |register: Register| register_place(register.full_register()).map(|(place, _)| place);
     let (base, index) = (part(build.insn.memory_base()), part(build.insn.memory_index()));
     let (by, x, y) = match (base, index) {
+        (Some(_), Some(index)) if build.insn.memory_index_scale() > 1 => {
+            let times = u64::from(build.insn.memory_index_scale()) + 1;
+            (Bitwise::Product, build.before(index, bytes), build.constant(times))
+        }
         (Some(base), Some(index)) => (Bitwise::Sum, build.before(base, bytes), build.before(index, bytes)),
         (Some(base), None) => {
             let displacement = build.insn.memory_displacement64();

@@ -69,11 +69,11 @@ rows! {
 }
 
 /// The row of an address that is computed and not used as one: copies, sums of exponents and of signs that were taken
-/// from two numbers are computed so, and shifts to the left of what was cut out of one.
+/// from two numbers are computed so, shifts to the left of what was cut out of one, and its product with 3, 5 or 9.
 pub(super) fn address_row(insn: &Instruction) -> Row {
     let (result, base, index) = (insn.op0_register(), insn.memory_base(), insn.memory_index());
     let is_general = |r: Register| r.is_gpr() && r.full_register() != Register::RSP;
-    let sum = is_general(index) && insn.memory_index_scale() == 1;
+    let sum = is_general(index) && (insn.memory_index_scale() == 1 || base == index);
     let parts = match base {
         Register::None => is_general(index),
         _ => is_general(base) && (sum || index == Register::None),

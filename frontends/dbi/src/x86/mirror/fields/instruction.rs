@@ -216,11 +216,16 @@ fn address(insn: &Instruction) -> Option<Fields> {
         count: None,
         takes_carry: false,
     };
-    if base == index && is_bare {
+    let is_scaled = insn.memory_index_scale() > 1;
+    if base == index && is_bare && !is_scaled {
         return Some(made(Does::Double, number(index, bytes)?, Other::None));
     }
-    if base == Register::None && insn.memory_index_scale() > 1 {
+    if base == Register::None && is_scaled {
         return Some(made(Does::Move, number(index, bytes)?, Other::None));
+    }
+    // No float is its product with 3, 5 or 9.
+    if is_scaled {
+        return None;
     }
     let first = number(base, bytes)?;
     let other = match index {
