@@ -5,7 +5,6 @@
 
 use super::form::{Does, Other};
 use super::rescale::{Rescaling, Ways};
-use super::shifted::rotates;
 use crate::x86::asm::Rel32;
 use crate::x86::emit::Emitter;
 use crate::x86::mirror::encode::{self, ABOVE_OR_EQUAL, Alu, CARRY, EQUAL, Shift};
@@ -16,15 +15,14 @@ const END_DIGITS: i32 = 0xf;
 impl Rescaling<'_> {
     /// Tells whether the operand may be a part that is followed so.
     pub(super) fn may_be_part(&self) -> bool {
-        use Does::{Change, Cut, CutOthers, DropDigits, Extract, Flip, Funnel, Join, Move, Multiply};
+        use Does::{Change, Cut, CutOthers, DropDigits, Extract, Flip, Join};
         let is_followed = match self.fields.does {
             // A mask may select bytes, and the halves of one are lost.
             Cut => {
                 matches!(self.fields.other, Other::Constant(mask) if ![0x0f, 0xf0].contains(&(mask & 0xff)))
             }
-            // A double may be turned, and bytes moved by what a register says.
-            Move => !rotates(self.insn),
-            CutOthers | Join | Flip | DropDigits | Extract | Change | Multiply | Funnel => true,
+            CutOthers | Join | Flip | DropDigits | Extract | Change => true,
+            // Digits may come out behind where the part was, and a double may be turned.
             _ => false,
         };
         is_followed && self.fields.loaded.is_none() && !self.is_whole
