@@ -17,6 +17,10 @@ const MOST_KEPT: usize = 1 << 16;
 const MOST_TEXTS: usize = 1 << 20;
 /// Fewest digits, from the first that is not zero, of a text that is nobody else's.
 const FEWEST_DIGITS: usize = 6;
+/// Digits with which those that a number is cut off after may be told from those that it is rounded to.
+const ALL_DIGITS: usize = 40;
+/// Floats at most with the same first digits that are known by them: the last ones.
+const MOST_ALIKE: usize = 64;
 /// Floats, the first, of which it is found out whether their text was written.
 const MOST_SOUGHT: usize = 1 << 12;
 /// Bytes that the program writes among which their texts are sought.
@@ -25,7 +29,7 @@ const MOST_WRITTEN: usize = 1 << 20;
 /// Floats with derivatives that were written as text.
 #[derive(Debug, Default)]
 pub(super) struct OwnTexts {
-    kept: VecDeque<(Value, Notation)>,
+    kept: VecDeque<(Value, Option<Notation>)>,
     texts: HashSet<String>,
     /// Floats written in notations that are not known, by the first [`FEWEST_DIGITS`] digits that their texts may have.
     by_digits: HashMap<Vec<u8>, Vec<Value>>,
@@ -41,26 +45,19 @@ impl OwnTexts {
         if self.sought.len() < MOST_SOUGHT {
             self.sought.push(output);
         }
-        if self.kept.len() == MOST_KEPT {
-            self.kept.pop_front();
-        }
-        self.kept.push_back((value, notation));
+        self.keep(value, Some(notation));
     }
 
     /// Notes that a float with a derivative was made into text in a notation that is not known.
     pub(super) fn note_digits(&mut self, value: Value) {
-        let Some(rounded) = written_digits(value, FEWEST_DIGITS) else { return };
-        if self.by_digits.len() >= MOST_KEPT {
-            self.by_digits.clear();
+        self.keep(value, None);
+    }
+
+    fn keep(&mut self, value: Value, notation: Option<Notation>) {
+        if self.kept.len() == MOST_KEPT {
+            self.kept.pop_front();
         }
-        // A longer text may go on from the number before.
-        let before = str::from_utf8(&rounded).ok().and_then(|digits| digits.parse::<u64>().ok());
-        let before = before.map(|digits| (digits - 1).to_string().into_bytes());
-        let before = before
-            .map(|digits| if digits.len() < FEWEST_DIGITS { vec![b'9'; FEWEST_DIGITS] } else { digits });
-        for first in before.into_iter().chain([rounded]) {
-            self.by_digits.entry(first).or_default().push(value);
-        }
+        self.kept.push_back((value, notation));
     }
 
     /// Tells whether what the program writes is of use here.
@@ -117,14 +114,36 @@ impl OwnTexts {
         if !is_own(text) {
             return false;
         }
-        for (value, notation) in self.kept.drain(..) {
-            if self.texts.len() == MOST_TEXTS {
-                self.texts.clear();
+        for (value, notation) in std::mem::take(&mut self.kept) {
+            match notation {
+                Some(notation) => self.know_text(&notation.write(&Float::from(value))),
+                None => self.know_digits(value),
             }
-            let written = notation.write(&Float::from(value));
-            self.texts.insert(bare(&written).to_owned());
         }
         self.texts.contains(bare(text)) || self.has_digits(&significant_digits(text))
+    }
+
+    fn know_text(&mut self, written: &str) {
+        if self.texts.len() == MOST_TEXTS {
+            self.texts.clear();
+        }
+        self.texts.insert(bare(written).to_owned());
+    }
+
+    fn know_digits(&mut self, value: Value) {
+        // A longer text begins with these, or goes on from what they are if cut off.
+        let firsts = [FEWEST_DIGITS, ALL_DIGITS].map(|count| written_digits(value, count));
+        for mut first in firsts.into_iter().flatten() {
+            first.truncate(FEWEST_DIGITS);
+            if self.by_digits.len() == MOST_TEXTS {
+                self.by_digits.clear();
+            }
+            let values = self.by_digits.entry(first).or_default();
+            if !values.contains(&value) {
+                values.truncate(MOST_ALIKE - 1);
+                values.insert(0, value);
+            }
+        }
     }
 
     /// Tells whether these are the digits of a number that was written in a notation that is not known.
