@@ -32,7 +32,7 @@ use crate::x86::table::{General, Row};
 use crate::x86::wholes::{self, Whole};
 use crate::x86::{rows, state};
 use iced_x86::{Instruction, OpKind};
-use parts_written::{is_alone, part};
+use parts_written::{Ahead, is_alone};
 use replayed::{overwrite, replay, state_image, string};
 use shadowgrind_core::replay::Outcome;
 use shadowgrind_core::shadow::{Derivatives, Exchange};
@@ -144,7 +144,8 @@ fn lowered(thread: &mut Thread, top: u8) -> Option<(Rc<Entry>, bool)> {
     let seen = thread.translator.whole(pc).filter(|&whole| derives || whole == Whole::Mixed);
     let shadowed = Shadowed::of_mut(&mut thread.client_state)?;
     let entry = shadowed.out_of_line.entry(thread.process, pc, bytes, top, sums, seen)?;
-    let verdict = part(shadowed, thread.context, gs, &entry.insn, seen);
+    let context = &mut *thread.context;
+    let verdict = Ahead { shadowed: &mut *shadowed, context, gs, insn: &entry.insn }.part(seen);
     let insn = &entry.insn;
     let may_be_alone = shadowed.parts.derives && (wholes::may_be_alone(insn) || wholes::may_be_beside(insn));
     let told = match verdict.whole {
