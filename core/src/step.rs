@@ -6,6 +6,7 @@
 
 use crate::format::Format;
 use crate::ops::{MAX_OPERANDS, Op};
+use crate::rounding::Rounding;
 
 /// Place of a lane, in terms of the instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,6 +106,15 @@ pub enum ToInteger {
 }
 
 impl ToInteger {
+    /// The rounding to an integer that it is.
+    pub fn rounding(self) -> Rounding {
+        match self {
+            ToInteger::Truncate => Rounding::Zero,
+            ToInteger::Round => Rounding::Current,
+            ToInteger::Away => Rounding::NearestAway,
+        }
+    }
+
     /// The operation whose result is the integer as a float.
     pub fn op(self) -> Op {
         match self {

@@ -289,6 +289,11 @@ impl Fields {
     }
 }
 
+/// Tells whether the lowest byte of a mask lets one half of a byte through, as where text is made of bytes, a digit of each half.
+pub fn halves_byte(mask: u32) -> bool {
+    matches!(mask & 0xff, 0x0f | 0xf0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

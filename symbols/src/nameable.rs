@@ -12,7 +12,7 @@ use super::containers;
 use super::demangle::demangle;
 use super::dies::{At, Dies, Entry};
 use super::error::{LookupError, OpenError};
-use super::search::{Scopes, each_entry, unit_file};
+use super::search::{self, Scopes, each_entry, unit_file};
 use super::signature::{self, Passed};
 use super::symtab::SymbolKind;
 use super::types::{Array, Member, Type};
@@ -117,10 +117,8 @@ impl List<'_> {
         let is_static =
             self.dies.storage(&at.unit, entry).map_err(failed)?.is_some_and(|place| place.is_static());
         let is_local = is_variable && !is_static && self.is_local(entry);
-        let name = match (path.split_last(), is_local) {
-            (Some((name, function)), true) => format!("{}:{name}", function.join("::")),
-            _ => path.join("::"),
-        };
+        let local = if is_local { search::local_name(&path) } else { None };
+        let name = local.unwrap_or_else(|| path.join("::"));
         if is_function {
             let signature = signature::of(self.dies, at).map_err(failed)?;
             let found = arguments(&name, &signature);

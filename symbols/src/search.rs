@@ -2,6 +2,8 @@
 //!
 //! Units are read one after the other until the variable at a known address has been met, or to the end.
 
+use std::borrow::Borrow;
+use std::fmt::Display;
 use std::rc::Rc;
 
 use gimli::{DwTag, Reader as _, Section as _};
@@ -115,6 +117,11 @@ impl Search<'_> {
 
 /// Scopes around an entry, outermost first: depth and name.
 pub(super) type Scopes = [(isize, String)];
+
+/// Name by which a variable, the last of `path` after its scopes, is known as a local one: `function:name`.
+pub(super) fn local_name<S: Borrow<str> + Display>(path: &[S]) -> Option<String> {
+    path.split_last().map(|(name, function)| format!("{}:{name}", function.join("::")))
+}
 
 /// Goes through the entries of `unit`; `each` is told the scopes around one.
 pub(super) fn each_entry(

@@ -334,11 +334,8 @@ fn ambiguous(several: &[Candidate], wanted: &Wanted) -> LookupError {
 
 /// The error that says why a variable that is declared has no place of its own; for a local one, by which names it is known.
 fn without_place(declared: &[Declared], wanted: &Wanted) -> LookupError {
-    let local = |variable: &Declared| match variable.path.split_last() {
-        Some((name, function)) if variable.is_local => Some(format!("{}:{name}", function.join("::"))),
-        _ => None,
-    };
-    let mut locals: Vec<String> = declared.iter().filter_map(local).collect();
+    let locals = declared.iter().filter(|variable| variable.is_local);
+    let mut locals: Vec<String> = locals.filter_map(|variable| search::local_name(&variable.path)).collect();
     locals.sort();
     locals.dedup();
     let name = wanted.name.clone();

@@ -42,16 +42,16 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
             let moves = part.is_some()
                 && is_full
                 && (self.selects_bytes(by, xs, lane) || self.joined_bytes(by, xs, result, lane).is_some());
-            let within = part.filter(|&part| is_full && !moves && part < here);
-            if within.is_some_and(|part| self.moves_up(by, xs, result, lane, part)) {
-                self.set_or_lose(xs, result, lane, None, true);
-            } else if let Some(part) = part.filter(|_| !moves) {
-                self.part(by, xs, result, part.into(), part == here);
-                self.cells.clear(self.location(result.place.plus(part)), usize::from(here - part));
-            } else if by == Bitwise::Xor {
-                self.exclusive_lane(xs, result, lane);
-            } else {
-                self.bitwise_lane(by, xs, result, lane);
+            match part.filter(|_| !moves) {
+                Some(part) if is_full && part < here && self.moves_up(by, xs, result, lane, part) => {
+                    self.set_or_lose(xs, result, lane, None, true);
+                }
+                Some(part) => {
+                    self.part(by, xs, result, part.into(), part == here);
+                    self.cells.clear(self.location(result.place.plus(part)), usize::from(here - part));
+                }
+                None if by == Bitwise::Xor => self.exclusive_lane(xs, result, lane),
+                None => self.bitwise_lane(by, xs, result, lane),
             }
             if is_whole {
                 self.cells.unmark_rest(self.location(result.place), lane.bytes() - 2);

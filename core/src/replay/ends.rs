@@ -84,7 +84,7 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         let [before, other, after] = [x[0], x[1], r].map(|operand| self.integer(operand, 1));
         after != 0
             && match by {
-                Bitwise::And => [0x0f, 0xf0].contains(&other),
+                Bitwise::And => tricks::halves_byte(other),
                 _ => x[0] == x[1] && before != after && [before >> 4, before << 4 & 0xff].contains(&after),
             }
     }

@@ -5,7 +5,6 @@
 
 use rug::Float;
 use shadowgrind_core::reals::Reals;
-use shadowgrind_core::rounding::Rounding;
 use shadowgrind_core::shadow::Observed;
 use shadowgrind_core::step::{Predicate, ToInteger};
 
@@ -51,18 +50,8 @@ pub(super) fn converted(how: ToInteger, x: Observed<'_, f64>, reals: &Mpfr) -> O
         return Outcome::Alike;
     }
     let value = real(x.format, x.bits, x.shadow.copied());
-    let integer = |x: &Float| match how {
-        ToInteger::Truncate => x.clone().trunc(),
-        ToInteger::Round => reals.round(x, Rounding::Current),
-        ToInteger::Away => reals.round(x, Rounding::NearestAway),
-    };
-    let is_nearest = match how {
-        ToInteger::Truncate => false,
-        ToInteger::Round => reals.current == Rounding::NearestEven,
-        ToInteger::Away => true,
-    };
-    // Integers change at integers when cut off, half-way between when rounded to the nearest.
-    let border = if is_nearest { value.clone().floor() + 0.5 } else { value.clone().round() };
+    let integer = |x: &Float| reals.round(x, how.rounding());
+    let border = reals.border(how.rounding(), value.clone());
     match integer(&convert::from_bits(x.format, x.bits)) == integer(&value) {
         _ if is_within_bound(&Float::with_val(PRECISION, &value - &border), &[x]) => Outcome::Unsettled,
         true => Outcome::Alike,

@@ -75,16 +75,7 @@ impl RealExecution {
         let integer = |x: &Float| self.integer(how, x);
         let (float, real) = (integer(&convert::from_bits(x.format, x.bits)), integer(&value));
         let flips = float != real && !(float.is_nan() && real.is_nan());
-        let is_nearest = match how {
-            ToInteger::Truncate => false,
-            ToInteger::Round => self.arithmetic.mpfr.current == Rounding::NearestEven,
-            ToInteger::Away => true,
-        };
-        // Integers change at integers when cut off, half-way between when rounded to the nearest.
-        let border = match is_nearest {
-            true => value.clone().into_owned().floor() + 0.5,
-            false => value.clone().into_owned().round(),
-        };
+        let border = self.arithmetic.mpfr.border(how.rounding(), value.clone().into_owned());
         // The same integer may be that by chance.
         let bound = shadow.error_bound.log2_bound_in_order().unwrap_or(f32::NEG_INFINITY);
         if within(&Float::with_val(64, &*value - &border), bound) {
@@ -94,12 +85,10 @@ impl RealExecution {
         }
     }
 
+    /// The integer, exactly, that a conversion makes of `x`.
     fn integer(&self, how: ToInteger, x: &Float) -> Float {
-        match how {
-            ToInteger::Truncate => x.clone().trunc(),
-            ToInteger::Round => self.rounded_to_integer(x, Rounding::Current),
-            ToInteger::Away => self.rounded_to_integer(x, Rounding::NearestAway),
-        }
+        let exact = super::mpfr::Mpfr { precision: x.prec(), ..self.arithmetic.mpfr.clone() };
+        exact.round(x, how.rounding())
     }
 
     /// A conversion of a float whose real is as near to where integers change as makes no difference to it.
@@ -135,11 +124,6 @@ impl RealExecution {
         let is_between = (2.0 * next).trunc() != 2.0 * next;
         let is_sure = shadow.log2_bound() < (exponent(next) - 53) as f32 - MARGIN;
         x.format != Format::F80 && is_between && is_sure && integer(float) == integer(next)
-    }
-
-    fn rounded_to_integer(&self, x: &Float, rounding: Rounding) -> Float {
-        let exact = super::mpfr::Mpfr { precision: x.prec(), ..self.arithmetic.mpfr.clone() };
-        exact.round(x, rounding)
     }
 }
 

@@ -29,6 +29,16 @@ impl Mpfr {
         Mpfr { precision, current: Rounding::NearestEven, rounded: Cell::new(false) }
     }
 
+    /// A place at which the result of rounding to an integer `how` changes, near to the real `near`, which has as many bits as it needs:
+    /// half-way between integers, if that is to the nearest, and otherwise at integers.
+    pub(crate) fn border(&self, how: Rounding, near: Float) -> Float {
+        let how = if how == Rounding::Current { self.current } else { how };
+        match how {
+            Rounding::NearestEven | Rounding::NearestAway => near.floor() + 0.5,
+            _ => near.round(),
+        }
+    }
+
     /// The result of a delayed computation.
     fn complete<C>(&self, computation: C) -> Float
     where

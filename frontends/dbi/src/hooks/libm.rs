@@ -12,7 +12,6 @@ use crate::hooks::machine::{Machine, Unmapped, read_bytes};
 use crate::x86::function::{self, Function};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
-use shadowgrind_core::step::ToInteger;
 use shadowgrind_symbols::Symbol;
 
 /// A function of the mathematical library.
@@ -277,7 +276,8 @@ pub(crate) fn outcome(
             Some(Outcome { integer: Some(-i64::from(exponent)), ..one(op, abi::result(m, format)) })
         }
         (Shape::Integer, 0) => {
-            Some(Outcome { first: 0, count: 1, integer: None, made: Made::Integer(ToInteger::Away) })
+            let made = math.simple().and_then(Function::converts).map(Made::Integer);
+            made.map(|made| Outcome { first: 0, count: 1, integer: None, made })
         }
         (Shape::Floats(_) | Shape::FloatInt | Shape::FloatLong | Shape::IntFloat | Shape::Toward, 0) => {
             Some(Outcome { count: op.arity(), ..one(op, abi::result(m, format)) })
@@ -290,6 +290,7 @@ pub(crate) fn outcome(
 mod tests {
     use super::*;
     use crate::hooks::fake::{Fake, RDI, RSI, f80};
+    use shadowgrind_core::step::ToInteger;
 
     fn math(name: &str) -> Math {
         let (op, format, shape) = scalar(body(name)).unwrap_or_else(|| panic!("{name}"));

@@ -1,13 +1,14 @@
 //! Code for what is done to one or two bytes of a float that were loaded into a wide register: as long as they are the same, so is
 //! what is kept beside them. Otherwise it goes, and digits that were among them are counted.
 //!
-//! Three bytes, sums that change them, a sign that is turned over and whatever may be more than a part are left to the engine.
+//! Three bytes, halves of bytes, digits that move up, sums that change them, a sign that is turned over and whatever may be more than a part are left to the engine.
 
 use super::form::{Does, Other};
 use super::rescale::{Rescaling, Ways};
 use crate::x86::asm::Rel32;
 use crate::x86::emit::Emitter;
 use crate::x86::mirror::encode::{self, ABOVE_OR_EQUAL, Alu, CARRY, EQUAL, Shift};
+use shadowgrind_core::tricks;
 
 /// Digits among the last two bytes of a double.
 const END_DIGITS: i32 = 0xf;
@@ -18,9 +19,7 @@ impl Rescaling<'_> {
         use Does::{Change, Cut, CutOthers, DropDigits, Extract, Flip, Join};
         let is_followed = match self.fields.does {
             // A mask may select bytes, and the halves of one are lost.
-            Cut => {
-                matches!(self.fields.other, Other::Constant(mask) if ![0x0f, 0xf0].contains(&(mask & 0xff)))
-            }
+            Cut => matches!(self.fields.other, Other::Constant(mask) if !tricks::halves_byte(mask as u32)),
             CutOthers | Join | Flip | DropDigits | Extract | Change => true,
             // Digits may come out behind where the part was, and a double may be turned.
             _ => false,

@@ -158,6 +158,6 @@ impl Emitter {
 }
 
 /// Tells whether the instruction rotates.
-pub(super) fn rotates(insn: &Instruction) -> bool {
+fn rotates(insn: &Instruction) -> bool {
     matches!(rows::row(insn), Row::General(General::Bits(by)) if by.rotates())
 }
