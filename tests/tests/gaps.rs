@@ -33,7 +33,7 @@ fn a_gap_is_counted_where_it_meets_a_shadow() {
 fn digits_that_are_moved_up_are_gaps() {
     for options in [&["--input=x"][..], &["--input=x", "--reference-path"]] {
         for shadow in ["dot", "adjoint"] {
-            let Some(seen) = observe(shadow, "moved_up.c", "-O1", "", options) else { return };
+            let Some(seen) = observe(shadow, "moved_up.c", "-O1", "sse2", options) else { return };
             let mut gaps = gaps(&seen);
             gaps.sort();
             let names: Vec<(&str, u64)> = gaps.iter().map(|(name, count)| (name.as_str(), *count)).collect();
