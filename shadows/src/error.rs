@@ -258,7 +258,7 @@ impl Rule for ErrorShadow {
     fn compare(&mut self, site: Site, predicate: Predicate, x: [Observed<'_, f64>; 2]) {
         if !self.ignores_decisions {
             let outcome = decisions::compared(predicate, &x);
-            self.causes.decided(site, What::Compare(predicate), &x, outcome);
+            self.causes.decided((site, What::Compare(predicate)), &x, outcome, self.rounding);
         }
     }
 
@@ -266,7 +266,7 @@ impl Rule for ErrorShadow {
         self.reals.current = self.rounding[usize::from(x.format != Format::F80)];
         if !self.ignores_decisions {
             let outcome = decisions::converted(how, x, &self.reals);
-            self.causes.decided(site, What::Integer(how), &[x], outcome);
+            self.causes.decided((site, What::Integer(how)), &[x], outcome, self.rounding);
         }
     }
 

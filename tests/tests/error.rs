@@ -28,7 +28,7 @@ const RIGHT: f64 = 6.0;
 /// Programs that write floats in binary form, which are counted as lost, and not looked at.
 const UNSEEN: [&str; 1] = ["written"];
 /// Number of programs.
-const PROGRAMS: usize = 77;
+const PROGRAMS: usize = 79;
 
 fn main() -> ExitCode {
     let folders = ["culprits", "clean", "verdict"];
@@ -72,8 +72,10 @@ fn main() -> ExitCode {
         trials.push(Trial::test(format!("causes/last {}", options.join(" ")), check));
     }
     for options in [&[][..], &["--no-avx512"], &["--reference-path"]] {
-        let check = move || check_conversions(options).map_err(Failed::from);
-        trials.push(Trial::test(format!("conversions/nearest {}", options.join(" ")), check));
+        for (guest, lines) in [("nearest", 4), ("switched", 2), ("switched_x87", 2)] {
+            let check = move || check_conversions((guest, lines), options).map_err(Failed::from);
+            trials.push(Trial::test(format!("conversions/{guest} {}", options.join(" ")), check));
+        }
     }
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
@@ -180,11 +182,11 @@ fn check_loop(options: &[&str]) -> Result<(), String> {
     }
 }
 
-/// Conversions to integers that the reals decide otherwise are counted as the reals count them.
-fn check_conversions(options: &[&str]) -> Result<(), String> {
-    let source = host::tests_dir().join("guests/mpfr/verdict/nearest.c");
+/// Conversions to integers that the reals decide otherwise are counted as the reals count them, at so many lines of the guest.
+fn check_conversions((guest, lines): (&str, usize), options: &[&str]) -> Result<(), String> {
+    let source = host::tests_dir().join(format!("guests/mpfr/verdict/{guest}.c"));
     let Some(program) = Recipe::new("gcc", "-O2 -g", &source, "-lm").build()? else {
-        host::skipped("nearest", "gcc is not installed");
+        host::skipped(guest, "gcc is not installed");
         return Ok(());
     };
     let [reals, errors] = [("mpfr", &[][..]), ("error", options)].map(|(shadow, options)| {
@@ -195,7 +197,7 @@ fn check_conversions(options: &[&str]) -> Result<(), String> {
         Ok::<_, String>(counts)
     });
     let (reals, errors) = (reals?, errors?);
-    if reals.len() == 4 && reals == errors { Ok(()) } else { Err(format!("{errors:?}, not {reals:?}")) }
+    if reals.len() == lines && reals == errors { Ok(()) } else { Err(format!("{errors:?}, not {reals:?}")) }
 }
 
 /// Exceptions of x87 are raised where the program raises them, and its status word is as natively.

@@ -10,6 +10,7 @@ use shadowgrind_core::arith::Host;
 use shadowgrind_core::findings::{Finding, FindingKind, Gap, Spread, Unjudged};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::{MAX_OPERANDS, Op};
+use shadowgrind_core::rounding::Rounding;
 use shadowgrind_core::shadow::{Lane, Observed, Settings, Watch};
 use shadowgrind_core::site::Site;
 
@@ -188,8 +189,14 @@ impl Causes {
         self.execution.diagnosis.lost()
     }
 
-    /// A decision about `x`, compared with that of the reals.
-    pub(super) fn decided(&mut self, site: Site, what: What, x: &[Observed<'_, f64>], outcome: Outcome) {
+    /// A decision about `x`, compared with that of the reals, where the guest rounds as `rounding` says.
+    pub(super) fn decided(
+        &mut self,
+        (site, what): (Site, What),
+        x: &[Observed<'_, f64>],
+        outcome: Outcome,
+        rounding: [Rounding; 2],
+    ) {
         let real = |x| self.known(x);
         let known: Vec<Option<Real>> = x.iter().map(real).collect();
         let is_known = x.iter().zip(&known).all(|(x, known)| x.shadow.is_none() || known.is_some());
@@ -203,7 +210,7 @@ impl Causes {
         let seen: Vec<Observed<'_, Real>> =
             x.iter().zip(reals.iter().map(Option::as_ref)).map(seen).collect();
         match is_known {
-            true => self.execution.decides(site, what, &seen),
+            true => self.execution.decides((site, what), &seen, rounding),
             false => self.execution.diagnosis.decided(site, what, &seen, outcome == Outcome::Flips),
         }
     }

@@ -14,7 +14,7 @@ use crate::diagnosis::operations::What;
 use crate::diagnosis::scale::Scale;
 use crate::exact;
 
-/// Rounding modes of x87's instructions and of all others, and the purpose of a sum.
+/// [Rounding modes](RealExecution::rounding) of the moment, and the purpose of a sum.
 pub(crate) type Context = ([Rounding; 2], Sums);
 
 impl RealExecution {
@@ -52,8 +52,14 @@ impl RealExecution {
         real
     }
 
-    /// A decision about `x`, whose reals are all known.
-    pub(crate) fn decides(&mut self, site: Site, what: What, x: &[Observed<'_, Real>]) {
+    /// A decision about `x`, whose reals are all known, where the guest rounds as `rounding` says.
+    pub(crate) fn decides(
+        &mut self,
+        (site, what): (Site, What),
+        x: &[Observed<'_, Real>],
+        rounding: [Rounding; 2],
+    ) {
+        self.rounding = rounding;
         match (what, x) {
             (What::Compare(predicate), [a, b]) => self.compared(site, predicate, [a, b].map(copy)),
             (What::Integer(how), [x]) => self.converted(site, how, copy(x)),

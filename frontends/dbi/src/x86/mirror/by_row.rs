@@ -11,7 +11,7 @@ use crate::x86::emit::Emitter;
 use crate::x86::lower::rounded::rounding;
 use crate::x86::rows;
 use crate::x86::superblock::{Flow, Insn, Superblock};
-use crate::x86::table::{Row, Shape};
+use crate::x86::table::{Direction, Row, Shape};
 use crate::x86::wholes::Whole;
 use iced_x86::CpuidFeature;
 use shadowgrind_core::format::Format;
@@ -95,6 +95,8 @@ impl Emitter {
             Row::Nothing => self.guest(at),
             Row::Round(..) if records => self.out_of_line(at),
             row if is_masked(row, insn) && !has_masked_rule(row) => self.checked(at),
+            // What is recorded is judged by the way of rounding in which translated code was entered.
+            Row::Mxcsr(Direction::Restore) if converts => self.out_of_line(at),
             Row::Mxcsr(_) if self.hides_mxcsr() => self.annotated_mxcsr(at),
             Row::Integer | Row::Hint | Row::Flags(_) | Row::Mxcsr(_) => self.integer(at),
             Row::Digits if policy.derivatives.is_none() || self.mode.is_off() => self.integer(at),

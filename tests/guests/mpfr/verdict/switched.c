@@ -1,0 +1,23 @@
+// Conversions to integers by MXCSR's rounding mode, which the program switches before each.
+// FAILS decision
+#include <stdio.h>
+volatile double part = 0.7;
+int main(void)
+{
+    long total = 0;
+    const unsigned nearest = 0x1f80, down = 0x3f80;
+    for (int i = 1; i <= 100; i++) {
+        double sum = 0;
+        for (int k = 0; k < 5; k++)
+            sum += part;
+        double twice = 2 * sum;
+        long n;
+        __asm__ volatile("cvtsd2si %1, %0" : "=r"(n) : "x"(sum)); // DECIDES 100 of 100
+        total += n;
+        __asm__ volatile("ldmxcsr %0" : : "m"(down));
+        __asm__ volatile("cvtsd2si %1, %0" : "=r"(n) : "x"(twice)); // DECIDES 100 of 100
+        total += n;
+        __asm__ volatile("ldmxcsr %0" : : "m"(nearest));
+    }
+    printf("%ld %g\n", total, 0.5);
+}
