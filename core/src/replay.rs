@@ -43,7 +43,8 @@ where
 {
     shadow.expect_sums(lowered.sums);
     let (sums, whole) = (lowered.sums, lowered.whole);
-    let mut run = Run { site, record, shadow, cells, sums, whole, outcome: Outcome::default() };
+    let (outcome, are_crossed) = (Outcome::default(), false);
+    let mut run = Run { site, record, shadow, cells, sums, whole, outcome, are_crossed };
     let mut skip = 0;
     for step in &lowered.steps {
         if skip > 0 {
@@ -61,7 +62,7 @@ where
         }
     }
     run.outcome.lost &= !lowered.passing;
-    run.outcome.taken |= run.outcome.lost;
+    run.outcome.taken |= run.outcome.lost && !run.are_crossed;
     run.outcome
 }
 
@@ -73,6 +74,9 @@ struct Run<'a, S, C> {
     sums: Sums,
     whole: Option<Format>,
     outcome: Outcome,
+    /// Digits were lost of two floats at once, of which nobody makes a number: a selection does that to the upper half of a register where
+    /// a scalar comparison has left what was there for a mask.
+    are_crossed: bool,
 }
 
 impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {

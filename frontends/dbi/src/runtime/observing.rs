@@ -158,6 +158,11 @@ impl<S: Shadow> Observer for Observing<S> {
         of_a == of_b && a.zip(b).map_or(a.is_none() && b.is_none(), |(a, b)| is_near(a, b))
     }
 
+    fn kept_error(&mut self, (format, bits): (Format, u128), kept: SavedShadow) -> Option<f64> {
+        let shadow = Self::index(kept).and_then(|index| self.kept[index].as_ref());
+        lock_caught_up(&self.carried).shadow.error_bits(Observed { format, bits, shadow })
+    }
+
     fn output_kept(
         &mut self,
         m: &mut dyn Machine,

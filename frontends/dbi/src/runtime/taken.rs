@@ -137,7 +137,7 @@ pub(super) fn took(thread: &mut Thread, entry: &Entry, before: &[Before]) {
         entry.takes_parts.set(entry.takes_parts.get() || !floats.is_empty());
         // A part is told of behind its whole.
         floats.push(operand.float);
-        visit::took(thread, Taking { by, is_reversible: is_reversible(entry) }, &floats);
+        visit::took(thread, Taking { by, is_reversible: is_reversible(entry) }, &floats, &entry.insn);
     }
 }
 

@@ -19,6 +19,7 @@ use crate::x86::function::{Function, Goes, Shape};
 use crate::x86::mirror::Watched;
 use crate::x86::mode::Mode;
 use crate::x86::state;
+use iced_x86::Instruction;
 use shadowgrind_core::findings::Overwritten;
 use shadowgrind_core::format::Format;
 use shadowgrind_core::rounding::Rounding;
@@ -238,8 +239,10 @@ fn see_function(thread: &mut Thread, pc: u64) {
 }
 
 /// An instruction has taken these floats with shadows for integers.
-pub(super) fn took(thread: &mut Thread, taking: Taking, floats: &[Taken]) {
-    visit(thread, |session, _, observer, _| session.took(taking, floats, observer));
+pub(super) fn took(thread: &mut Thread, taking: Taking, floats: &[Taken], insn: &Instruction) {
+    visit(thread, |session, _, observer, _| {
+        session.took(taking, floats, || stops::name(insn), observer);
+    });
 }
 
 /// Translated code has taken these floats, each for what it counts under a number.

@@ -97,6 +97,11 @@ impl Candidate {
             None => self.takers.push((by, counts)),
         }
     }
+
+    /// The place that has taken it first since it was last found in a text, if one has, for good.
+    fn loser(&self) -> Option<Taker> {
+        self.takers.iter().find(|(_, count)| *count > 0).map(|(taker, _)| *taker)
+    }
 }
 
 /// Floats that were taken, and what the program has written of late.
@@ -119,6 +124,8 @@ pub(super) struct TakenFloats {
     pub(super) found: HashMap<Taker, u64>,
     /// Texts that may be one of several floats with different shadows: how many, and the first.
     pub(super) ambiguous: Option<(u64, String)>,
+    /// Error bits up to which it does not matter what has become of a float.
+    threshold: f64,
 }
 
 /// Key by which values are in order.
@@ -128,6 +135,30 @@ fn key(value: f64) -> u64 {
 }
 
 impl TakenFloats {
+    /// None yet; of what becomes of a float with this many bits of error, or fewer, nothing need be known.
+    pub(super) fn above(threshold: f64) -> TakenFloats {
+        TakenFloats { threshold, ..TakenFloats::default() }
+    }
+
+    /// The place that has taken `candidate` for good: no text has shown it, not even one that a known function has made. Nothing if it may
+    /// be but a half of a double: whether that has an error, it does not say.
+    pub(super) fn loser(&self, candidate: &Candidate) -> Option<Taker> {
+        let Taken { format, .. } = candidate.taken;
+        let is_whole = format.bytes() > Format::F32.bytes();
+        candidate.loser().filter(|_| is_whole && !self.known.contains(&candidate.taken.value()))
+    }
+
+    /// Tells whether it is to be known what becomes of a float with so many bits of error.
+    pub(super) fn concerns(&self, error_bits: f64) -> bool {
+        error_bits > self.threshold
+    }
+
+    /// In a process that was forked off: what was taken before is its parent's to count.
+    pub(super) fn forked(&mut self) {
+        self.all.values_mut().flat_map(|candidate| &mut candidate.takers).for_each(|(_, count)| *count = 0);
+        self.found.clear();
+    }
+
     /// Notes that a known function makes text of this float.
     pub(super) fn note_known(&mut self, value: f64) {
         if self.known.len() == MOST {
@@ -136,7 +167,7 @@ impl TakenFloats {
         self.known.push_back(value);
     }
 
-    /// Keeps `taken`, whose shadow is `kept`, as the latest. What is to be released for it.
+    /// Keeps `taken`, whose shadow is `kept`, as the latest. What is to be released for it, if that was kept before.
     pub(super) fn keep(&mut self, taken: Taken, kept: SavedShadow, taking: Taking) -> Option<SavedShadow> {
         let (order, value) = (self.next, key(taken.value()));
         self.next += 1;
@@ -153,7 +184,12 @@ impl TakenFloats {
         self.all.insert(order, candidate);
         self.by_value.insert((value, order));
         self.order_of_digits.insert(taken.digits(), order);
-        released.or_else(|| (self.all.len() > MOST).then(|| self.drop_oldest()).flatten())
+        released
+    }
+
+    /// Takes out the oldest, if there are more than are kept.
+    pub(super) fn drop_one_too_many(&mut self) -> Option<Candidate> {
+        if self.all.len() > MOST { self.drop_oldest() } else { None }
     }
 
     /// The candidate of which `taken` is a part that goes on as an integer: with its digits, or, if they are others by now, the last
@@ -171,14 +207,15 @@ impl TakenFloats {
         (is_half || as_new && taken.exponent() == 0).then(|| last.into_mut())
     }
 
-    fn drop_oldest(&mut self) -> Option<SavedShadow> {
+    /// Takes out the oldest.
+    pub(super) fn drop_oldest(&mut self) -> Option<Candidate> {
         let (order, oldest) = self.all.pop_first()?;
         self.order_of.remove(&oldest.taken);
         if self.order_of_digits.get(&oldest.taken.digits()) == Some(&order) {
             self.order_of_digits.remove(&oldest.taken.digits());
         }
         self.by_value.remove(&(key(oldest.taken.value()), order));
-        Some(oldest.kept)
+        Some(oldest)
     }
 
     /// Tells whether a known function has made a text of late that is the same number, to within `unit`.
@@ -298,12 +335,15 @@ mod tests {
         }
         let again = floats.keep(taken(0.0, 1), SavedShadow(9999), by(8));
         assert_eq!(again, Some(SavedShadow(9999)));
-        assert_eq!(floats.keep(taken(-1.0, 1), SavedShadow(10_000), by(7)), Some(SavedShadow(2)));
+        assert!(floats.drop_one_too_many().is_none());
+        assert_eq!(floats.keep(taken(-1.0, 1), SavedShadow(10_000), by(7)), None);
+        let dropped = floats.drop_one_too_many().unwrap();
+        assert_eq!((dropped.kept, dropped.loser()), (SavedShadow(2), Some((Site::NONE, 7))));
         let (&order, candidate) =
             floats.all.iter().find(|(_, candidate)| candidate.taken.value() == 0.0).unwrap();
         assert_eq!((candidate.awaited, candidate.takers.len()), (1, 2));
         floats.find(order);
         assert_eq!(floats.found, HashMap::from([((Site::NONE, 7), 1), ((Site::NONE, 8), 1)]));
-        assert_eq!(floats.all[&order].awaited, 0);
+        assert_eq!((floats.all[&order].awaited, floats.all[&order].loser()), (0, None));
     }
 }

@@ -67,6 +67,9 @@ pub(crate) trait Observer {
     /// Tells whether two shadows that were kept say the same of a float.
     fn keeps_alike(&mut self, a: SavedShadow, b: SavedShadow) -> bool;
 
+    /// Error bits of the float of this format and these bits, whose shadow was kept; nothing if this shadow has no errors.
+    fn kept_error(&mut self, x: (Format, u128), kept: SavedShadow) -> Option<f64>;
+
     /// Statement about a float, like [`Observer::output`]: that of this format and these bits, whose shadow was kept, or, if that is said,
     /// the same with the other sign.
     fn output_kept(

@@ -239,7 +239,7 @@ impl State {
         // Where outputs are named, those are all that matter.
         self.report.coverage.unwatched = if self.printed { self.unwatched.clone() } else { Vec::new() };
         self.report.coverage.instructions = carries.then_some(self.shadowed.len() as u64);
-        self.gather_gaps();
+        self.gather_gaps(observer);
         self.gather_functions();
         let decisions = &mut self.report.coverage.decisions;
         decisions.extend(self.decisions.drain().map(|(_, decided)| decided));
@@ -252,10 +252,11 @@ impl State {
 
     /// Reports the instructions without a row in the tables that met shadows, the most frequent first; those whose floats
     /// were found again do not count.
-    fn gather_gaps(&mut self) {
+    fn gather_gaps(&mut self, observer: &mut dyn Observer) {
         for (of, found) in self.taken.found.drain() {
             self.gaps.entry(of).and_modify(|(_, count)| *count = count.saturating_sub(found));
         }
+        self.forget_all_taken(observer);
         let met = self.gaps.drain().filter(|(_, (_, count))| *count > 0);
         let gaps = &mut self.report.coverage.gaps;
         gaps.extend(met.map(|((site, _), (instruction, count))| Gap { instruction, count, site }));

@@ -192,7 +192,7 @@ impl State {
             gaps: HashMap::new(),
             own_texts: OwnTexts::default(),
             later: Vec::new(),
-            taken: TakenFloats::default(),
+            taken: TakenFloats::above(config.error_threshold),
             decisions: HashMap::new(),
             roundings: HashMap::new(),
             sets_shadows: false,
@@ -322,6 +322,7 @@ impl Session {
         state.names.iter_mut().for_each(|(_, calls)| *calls = 0);
         state.left_out.iter_mut().for_each(|(_, calls)| *calls = 0);
         state.gaps.values_mut().for_each(|(_, count)| *count = 0);
+        state.taken.forked();
         state.decisions.clear();
         state.roundings.clear();
         state.erred.clear();

@@ -2,7 +2,7 @@
 //!
 //! Knows how shadows are kept and compared, through the observer; which text is that of which float, `by_value` says.
 
-use super::by_value::{Taken, Taker, Taking};
+use super::by_value::{Candidate, Taken, Taker, Taking};
 use super::observer::{Observer, SavedShadow};
 use super::state::{Session, State};
 use super::texts::{Token, readable};
@@ -34,9 +34,16 @@ impl Session {
         self.takes.load(Ordering::Relaxed)
     }
 
-    /// Notes that an instruction has taken these floats.
-    pub(crate) fn took(&self, taking: Taking, floats: &[Taken], observer: &mut dyn Observer) {
+    /// Notes that an instruction of this name has taken these floats.
+    pub(crate) fn took(
+        &self,
+        taking: Taking,
+        floats: &[Taken],
+        name: impl FnOnce() -> String,
+        observer: &mut dyn Observer,
+    ) {
         let mut state = self.state.lock();
+        state.gaps.entry(taking.by).or_insert_with(|| (name(), 0));
         floats.iter().for_each(|&taken| state.take(taken, taking, observer));
         if !state.taken.all.is_empty() {
             self.takes.store(true, Ordering::Relaxed);
@@ -73,6 +80,29 @@ impl State {
         if kept != SavedShadow::NONE {
             let released = self.taken.keep(taken, kept, taking);
             observer.release(released.as_slice());
+        }
+        if let Some(oldest) = self.taken.drop_one_too_many() {
+            self.forget_taken(&oldest, observer);
+        }
+    }
+
+    /// Nobody looks for `candidate` any more. If its error is larger than what counts as clean, and no text has shown it, it has gone
+    /// into integers of which nothing is known: a gap, at the instruction that has taken it.
+    fn forget_taken(&mut self, candidate: &Candidate, observer: &mut dyn Observer) {
+        let &Candidate { taken: Taken { format, bits, .. }, kept, .. } = candidate;
+        if let Some(by) = self.taken.loser(candidate)
+            && observer.kept_error((format, bits), kept).is_some_and(|bits| self.taken.concerns(bits))
+            && let Some((_, count)) = self.gaps.get_mut(&by)
+        {
+            *count += 1;
+        }
+        observer.release(&[kept]);
+    }
+
+    /// The program has ended: no text is to come.
+    pub(super) fn forget_all_taken(&mut self, observer: &mut dyn Observer) {
+        while let Some(oldest) = self.taken.drop_oldest() {
+            self.forget_taken(&oldest, observer);
         }
     }
 }
