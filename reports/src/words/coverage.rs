@@ -172,8 +172,9 @@ pub(crate) fn coverage(document: &Document<'_>) -> Vec<(&'static str, String)> {
     facts.extend(decisions(document));
     facts.extend(roundings(document).map(|text| ("roundings", text)));
     let dropped: u64 = coverage.gaps.iter().map(|gap| gap.count).sum();
-    facts.push(match coverage.gaps.len() {
+    facts.push(match dropped {
         0 => ("gaps", "none: every shadowed value was followed".to_owned()),
+        1 => ("gaps", "1 value lost its shadow in this instruction".to_owned()),
         _ => ("gaps", format!("{} lost their shadow in these instructions", count(dropped, "value"))),
     });
     facts.extend(unwritten(document).map(|text| ("text", text)));
