@@ -7,13 +7,15 @@
 volatile double part = 0.1;
 int main(void)
 {
-    double sum = 0, again;
+    volatile double sum = 0;
+    double again, wrong;
     uint64_t bits;
     char text[20];
     for (int i = 0; i < 10; i++)
         sum += part;
-    sum -= 1;
-    memcpy(&bits, &sum, sizeof bits);
+    wrong = sum - 1;
+    sum = wrong;
+    memcpy(&bits, &wrong, sizeof bits);
     sprintf(text, "%016lx", (unsigned long)bits);
     bits = strtoul(text, 0, 16);
     memcpy(&again, &bits, sizeof again);
