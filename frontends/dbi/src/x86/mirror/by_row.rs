@@ -8,6 +8,7 @@ use super::record::Plan;
 use super::{At, Settings, Watched, mask_of};
 use crate::x86::access;
 use crate::x86::emit::Emitter;
+use crate::x86::lower::predicate;
 use crate::x86::lower::rounded::rounding;
 use crate::x86::rows;
 use crate::x86::superblock::{Flow, Insn, Superblock};
@@ -140,6 +141,10 @@ impl Emitter {
             Row::FromHalf => self.half_to_single(at),
             Row::ToHalf if !records && !appends => self.single_to_half(at),
             Row::Compare(format, shape) if !compares => self.compared_to_masks(at, format, shape),
+            Row::Compare(format, shape) if self.mode.is_off() => self.fresh(at, format, shape),
+            Row::Compare(format, shape) if insn.op0_register().is_vector_register() => {
+                self.record_compared(at, format, shape);
+            }
             Row::Round(..) | Row::ToInteger(..) if self.leaves_rounding(at) => self.checked(at),
             // Where roundings count, an integer may be another than the real's.
             Row::Round(format, shape) if !is_born => self.fresh(at, format, shape),
@@ -151,6 +156,14 @@ impl Emitter {
             Row::ToInteger(..) if !policy.conversions => self.integer(at),
             _ => self.checked(at),
         }
+    }
+
+    /// Records what a comparison says of each lane.
+    fn record_compared(&mut self, at: At<'_>, format: Format, shape: Shape) {
+        let insn = &at.insn().decoded;
+        let first = insn.op_count() - 3;
+        let (what, sources) = (What::Compare(predicate(insn)), &[first, first + 1]);
+        self.record(at, &Plan { what, from: format, to: format, shape, sources, rest: None });
     }
 
     /// Records what a scalar instruction decides by floats.

@@ -110,6 +110,12 @@ fn concerns_floats(row: Row) -> bool {
     !others && !none
 }
 
+/// Tells whether the last two operands are one register.
+fn are_same(insn: &Instruction) -> bool {
+    let last = insn.op_count() - 1;
+    insn.op_kind(last) == OpKind::Register && insn.op_register(last) == insn.op_register(last - 1)
+}
+
 /// The reason why `insn` is left to the engine in this setting; nothing if it is not to be.
 fn reason(insn: &Instruction, Setting { kind, in_registers, .. }: Setting) -> Option<&'static str> {
     let row = rows::row(insn);
@@ -129,9 +135,9 @@ fn reason(insn: &Instruction, Setting { kind, in_registers, .. }: Setting) -> Op
         Row::DotProduct(_) if policy.is_born => "its sums are rounded one after the other",
         Row::DotProduct(Format::F32) if insn.op0_register().is_ymm() => "it has two results",
         Row::Logic(..) if in_registers > 0 && registers().any(is_last) => "shadows are in memory",
-        Row::Logic(by, lanes) if records && (by != Integral::Xor || lanes == Lanes::Untyped) => {
-            "the real's sign may be another"
-        }
+        Row::Logic(Integral::Or, _) if records && are_same(insn) => "hardly any program has it",
+        Row::Logic(Integral::And, _) if records => "the real's sign may be another",
+        Row::Logic(Integral::Xor, Lanes::Untyped) if records => "it may be no sign that is turned over",
         Row::Trick(..) => "its place has code once it runs often",
         Row::Move(Moved::Element, _) if element_bytes(insn) < 4 => "it moves a part of a float",
         Row::Move(..) if insn.op0_kind() == OpKind::MemorySegRDI => "it selects bytes of memory",
@@ -140,7 +146,6 @@ fn reason(insn: &Instruction, Setting { kind, in_registers, .. }: Setting) -> Op
         }
         Row::Round(..) if records || policy.is_born => "the integer may be another than the real's",
         Row::ToInteger(..) if policy.conversions => "the integer may be another than the real's",
-        Row::Compare(..) if records => "each lane is a decision",
         Row::ToHalf if !made_here || policy.is_born => "half precision has no shadow",
         _ => return None,
     })

@@ -63,6 +63,9 @@ impl Emitter {
             self.guest(at);
             return self.clear_vector(d);
         }
+        if self.mirror().settings.records && self.selects(at, form, [d, a], b) {
+            return;
+        }
         let is_evex = insn.encoding() == EncodingKind::EVEX;
         let upper = self.has_upper();
         let held = if upper { self.mirror().settings.in_registers } else { u8::MAX };

@@ -55,6 +55,7 @@ mod reencodings;
 mod retarget;
 mod rounding;
 mod scaled;
+mod selections;
 mod signs;
 pub(crate) mod staging;
 mod temporaries;

@@ -13,7 +13,8 @@ use crate::x86::asm::{Gpr, RCX};
 use crate::x86::code::{ExitKind, Slot};
 use crate::x86::emit::Emitter;
 use crate::x86::far;
-use crate::x86::table::Shape;
+use crate::x86::rows;
+use crate::x86::table::{Row, Shape};
 use crate::x86::vector::{At as Address, Mem};
 use iced_x86::{EncodingKind, Instruction, OpKind};
 use shadowgrind_core::format::Format;
@@ -97,6 +98,9 @@ impl Emitter {
             self.clear_results(at);
         }
         self.close_operand();
+        if matches!(rows::row(insn), Row::Compare(..)) {
+            self.clear_lanes(at, plan.from, plan.shape);
+        }
     }
 
     /// Makes a free register point to the next record, which is of this kind.

@@ -246,6 +246,12 @@ impl Emitter {
         self.guest(at);
         self.count_rounding(at);
         self.close_operand();
+        self.clear_lanes(at, format, shape);
+    }
+
+    /// After an instruction with a vector register for its result: that has no shadow, the rest of the register keeps its own.
+    pub(super) fn clear_lanes(&mut self, at: At<'_>, format: Format, shape: Shape) {
+        let insn = &at.insn().decoded;
         let d = insn.op0_register().number() as u8;
         let bytes = access::result_bytes(insn, format, shape);
         if shape == Shape::Packed && bytes == insn.op0_register().size() {
