@@ -81,7 +81,12 @@ impl Emitter {
         // A sign that is set or cleared is the real's as well, which may be on the other side of zero.
         let typed = lanes != table::Lanes::Untyped;
         let stops = records && (!typed || form != forms::XOR);
-        if records && form == forms::AND && self.magnitude(at, value, b.or(mask)) {
+        // A mask is kept for later, as a rule.
+        let (float, by) = match b.or(mask) {
+            Some(by) if by == d && value != d => (by, Some(value)),
+            by => (value, by),
+        };
+        if records && form == forms::AND && self.magnitude(at, float, by) {
             return;
         }
         let is_known = if wide { logic_wide::is_known(insn) } else { all_held && !is_evex };
