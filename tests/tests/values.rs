@@ -43,6 +43,16 @@ fn main() -> ExitCode {
         add("mpfr", texts);
         add("error", texts);
     }
+    for options in ["-O0", "-O2", "-O0 -DWORD=uint64_t", "-O2 -DWORD=uint64_t"] {
+        for shadow in ["dot", "adjoint", "mpfr", "error"] {
+            let name = format!("narrow/{options}/{shadow}");
+            trials.push(Trial::test(name, move || narrow(options, shadow)));
+        }
+        for shadow in ["mpfr", "error"] {
+            let name = format!("wrong zero/{options}/{shadow}");
+            trials.push(Trial::test(name, move || wrong_zero(options, shadow)));
+        }
+    }
     trials.push(Trial::test("digits/out of line", out_of_line));
     trials.push(Trial::test("two that are one text", two_of_one_text));
     trials.push(Trial::test("places and labels", places));
@@ -131,6 +141,38 @@ fn texts(case: &Case) -> Result<(), Failed> {
         seen.report.document["warnings"]
     )
     .into())
+}
+
+/// `narrow_digits.c` as a program under a shadow.
+fn narrow_digits(options: &str, shadow: &'static str) -> Result<Case, Failed> {
+    let flags = format!("-g -I{} {options}", client_dir().display());
+    let exe = Recipe::new("gcc", &flags, &guest("narrow_digits.c"), "").build()?;
+    Ok(Case::new(shadow, &[], &exe.ok_or("no gcc")?))
+}
+
+/// A narrow float is an output, though it may as well be a half of a double: with its derivative, or with the bits that it is off.
+fn narrow(options: &str, shadow: &'static str) -> Result<(), Failed> {
+    let outputs = observe(&narrow_digits(options, shadow)?)?.report.outputs;
+    let [output] = &outputs[..] else { return Err(format!("{} outputs", outputs.len()).into()) };
+    let is_right = match shadow {
+        "dot" => output.dot == Some(1.5),
+        "adjoint" => output.gradient == [1.5],
+        // 1.5 · 1.3071 is 1.96065: 2409 units of 2^-23 away.
+        _ => output.error_bits.is_some_and(|bits| (11.0..11.5).contains(&bits)),
+    };
+    if output.printed == Some(1.9609375) && is_right { Ok(()) } else { Err(format!("{output:?}").into()) }
+}
+
+/// A zero that is 1 in the reals is printed as an integer, which is not found: the program is not called clean.
+fn wrong_zero(options: &str, shadow: &'static str) -> Result<(), Failed> {
+    let report = observe(&narrow_digits(options, shadow)?.arg("zero"))?.report;
+    let gaps = &report.document["coverage"]["gaps"];
+    let is_lost = gaps.as_array().is_some_and(|gaps| !gaps.is_empty());
+    if report.outputs.len() == 1 && is_lost && !report.is_clean() {
+        Ok(())
+    } else {
+        Err(format!("{gaps}").into())
+    }
 }
 
 /// The reference path takes floats as translated code does.

@@ -34,17 +34,24 @@ pub(crate) struct Layout {
     /// True if a cell beside a long double tells at both of its ends of which number it is.
     ends_twice: bool,
     looks_wide: fn(u64, u64) -> bool,
+    /// True if each byte of a cell belongs to the byte of the float beside it.
+    is_bytewise: bool,
 }
 
 impl Layout {
     /// The layout of cells that hold such words.
     pub(super) fn of<W: Words>() -> Layout {
-        Layout { ends_twice: W::ENDS_TELL, looks_wide: W::looks_wide }
+        Layout { ends_twice: W::ENDS_TELL, looks_wide: W::looks_wide, is_bytewise: W::BYTEWISE }
     }
 
     /// Tells whether eight bytes are rather a double than two narrow floats, by the cell beside them.
     pub(super) fn looks_wide(self, cell: u64, bits: u64) -> bool {
         cell != 0 && (self.looks_wide)(cell, bits)
+    }
+
+    /// Tells whether `cell`, which is not zero, may be that of a double: beside sign and exponent there is something.
+    pub(super) fn may_be_wide(self, cell: u64) -> bool {
+        !self.is_bytewise || cell >> 32 != 0
     }
 }
 

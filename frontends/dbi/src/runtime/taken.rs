@@ -4,6 +4,7 @@
 //! the stack. Knows nothing of what becomes of them.
 
 use super::entries::Entry;
+use super::parts::Layout;
 use super::shadowed::Shadowed;
 use super::{Tool, visit};
 use crate::context::{Context, TAKEN, reg};
@@ -128,17 +129,30 @@ pub(super) fn took(thread: &mut Thread, entry: &Entry, before: &[Before]) {
     let by = (entry.site, entry.insn.code() as usize);
     catch_up(thread);
     for operand in before {
-        let is_part = operand.float.format == Format::F32 || operand.float.bits >> DIGITS <= 1;
+        let Some(shadowed) = Shadowed::of_mut(&mut thread.client_state) else { return };
+        let (layout, float) = (shadowed.parts.layout, operand.float);
+        // Beside digits that are all zero there would be nothing.
+        let is_zero = float.format == Format::F64 && float.bits == 0 && layout.may_be_wide(float.cell as u64);
+        let is_part = !is_zero && (float.format == Format::F32 || float.bits >> DIGITS <= 1);
         if is_part && is_known(thread, by, operand) {
             continue;
         }
         let Some(shadowed) = Shadowed::of_mut(&mut thread.client_state) else { return };
         let mut floats = if is_part { wholes(shadowed, thread.context, operand) } else { Vec::new() };
         entry.takes_parts.set(entry.takes_parts.get() || !floats.is_empty());
+        let may_be_whole = is_zero || is_part && may_be_narrow(layout, &float, &floats);
         // A part is told of behind its whole.
-        floats.push(operand.float);
-        visit::took(thread, Taking { by, is_reversible: is_reversible(entry) }, &floats, &entry.insn);
+        floats.push(float);
+        let taking = Taking { by, is_reversible: is_reversible(entry), may_be_whole };
+        visit::took(thread, taking, &floats, &entry.insn);
     }
+}
+
+/// Tells whether `part` may be a narrow float, and none of `wholes`, of which it may be a half, is a double for sure.
+fn may_be_narrow(layout: Layout, part: &Taken, wholes: &[Taken]) -> bool {
+    let looks_wide = |float: &Taken| layout.looks_wide(float.cell as u64, float.bits as u64);
+    let is_double = |whole: &Taken| whole.cell as u32 != 0 && whole.cell >> 32 != 0 && looks_wide(whole);
+    part.narrowed().format == Format::F32 && !looks_wide(part) && !wholes.iter().any(is_double)
 }
 
 /// Tells whether the instruction leaves all bits of what it takes, rotated, turned over or moved by a sum.

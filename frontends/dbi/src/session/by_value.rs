@@ -44,6 +44,8 @@ pub(crate) struct Taking {
     /// True if the float can be had back from what was made of it, as from bits that were rotated: that it is found in a text does not
     /// say that nothing was lost.
     pub(crate) is_reversible: bool,
+    /// True if it may be a float of its own, though it may be a part of another one.
+    pub(crate) may_be_whole: bool,
 }
 
 /// A float with a shadow whose digits integer code has taken.
@@ -56,6 +58,12 @@ pub(crate) struct Taken {
 }
 
 impl Taken {
+    /// The narrow float that it is, if it is a word with one below zeros. A double that small is none that is written.
+    pub(crate) fn narrowed(self) -> Taken {
+        let is_narrow = self.bits != 0 && [self.bits, self.cell].iter().all(|word| word >> 32 == 0);
+        Taken { format: if is_narrow { Format::F32 } else { self.format }, ..self }
+    }
+
     pub(super) fn value(&self) -> f64 {
         self.format.to_f64(self.bits)
     }
@@ -87,10 +95,12 @@ pub(super) struct Candidate {
     pub(super) takers: Vec<(Taker, u64)>,
     /// Number of times that the first of these has taken it for a text that was not found yet.
     pub(super) awaited: u64,
+    /// True if it may as well be a part of another one.
+    is_doubtful: bool,
 }
 
 impl Candidate {
-    pub(super) fn note(&mut self, Taking { by, is_reversible }: Taking) {
+    pub(super) fn note(&mut self, Taking { by, is_reversible, .. }: Taking) {
         let counts = u64::from(!is_reversible);
         match self.takers.iter_mut().find(|(taker, _)| *taker == by) {
             Some((_, count)) => *count += counts,
@@ -148,9 +158,11 @@ impl TakenFloats {
         candidate.loser().filter(|_| is_whole && !self.known.contains(&candidate.taken.value()))
     }
 
-    /// Tells whether it is to be known what becomes of a float with so many bits of error.
-    pub(super) fn concerns(&self, error_bits: f64) -> bool {
-        error_bits > self.threshold
+    /// Tells whether it is to be known what becomes of `candidate`, with so many bits of error.
+    pub(super) fn concerns(&self, candidate: &Candidate, error_bits: f64) -> bool {
+        /// Bits of error of a float of which nothing is known, as of what is none.
+        const UNKNOWN: f64 = 64.0;
+        error_bits > self.threshold && !(candidate.is_doubtful && error_bits >= UNKNOWN)
     }
 
     /// In a process that was forked off: what was taken before is its parent's to count.
@@ -167,8 +179,15 @@ impl TakenFloats {
         self.known.push_back(value);
     }
 
-    /// Keeps `taken`, whose shadow is `kept`, as the latest. What is to be released for it, if that was kept before.
-    pub(super) fn keep(&mut self, taken: Taken, kept: SavedShadow, taking: Taking) -> Option<SavedShadow> {
+    /// Keeps `taken`, whose shadow is `kept`, as the latest; `is_doubtful`: it may be a part of another one. What is to be released for it, if
+    /// that was kept before.
+    pub(super) fn keep(
+        &mut self,
+        taken: Taken,
+        kept: SavedShadow,
+        taking: Taking,
+        is_doubtful: bool,
+    ) -> Option<SavedShadow> {
         let (order, value) = (self.next, key(taken.value()));
         self.next += 1;
         let (mut candidate, released) = match self.order_of.insert(taken, order) {
@@ -177,7 +196,7 @@ impl TakenFloats {
                 let known = self.all.remove(&before).expect("what is in order is there");
                 (known, Some(kept))
             }
-            None => (Candidate { taken, kept, takers: Vec::new(), awaited: 0 }, None),
+            None => (Candidate { taken, kept, takers: Vec::new(), awaited: 0, is_doubtful }, None),
         };
         candidate.note(taking);
         candidate.awaited += u64::from(candidate.takers[0].0 == taking.by);
@@ -195,16 +214,21 @@ impl TakenFloats {
     /// The candidate of which `taken` is a part that goes on as an integer: with its digits, or, if they are others by now, the last
     /// one, if what is taken has no exponent, or is a half or has half of the cell. `as_new`: unless it may be one of its own.
     pub(super) fn whole_of(&mut self, taken: &Taken, as_new: bool) -> Option<&mut Candidate> {
-        if self.order_of.contains_key(taken) {
+        let known = self.order_of.get(&taken.narrowed()).and_then(|order| self.all.get(order));
+        if known.is_some_and(|known| !known.is_doubtful) {
             return None;
         }
-        let same = self.order_of_digits.get(&taken.digits()).filter(|_| taken.exponent() <= 1).copied();
-        if let Some(order) = same {
+        let same = [taken.narrowed(), *taken].into_iter().find_map(|taken| {
+            self.order_of_digits.get(&taken.digits()).filter(|_| taken.exponent() <= 1).copied()
+        });
+        if let Some(order) = same.filter(|order| !self.all[order].is_doubtful) {
             return self.all.get_mut(&order);
         }
-        let last = self.all.last_entry()?;
-        let is_half = last.get().taken.has_half(taken);
-        (is_half || as_new && taken.exponent() == 0).then(|| last.into_mut())
+        let sure = self.all.iter().rev().find(|(_, candidate)| !candidate.is_doubtful);
+        let last = sure.or(self.all.last_key_value()).map(|(order, _)| *order)?;
+        let last = self.all.get_mut(&last)?;
+        let is_half = last.taken.has_half(taken);
+        (is_half || as_new && taken.exponent() == 0).then_some(last)
     }
 
     /// Takes out the oldest.
@@ -235,7 +259,10 @@ impl TakenFloats {
 
     /// Tells whether a text with so many digits is enough to tell the candidate, one of `fitting` many.
     pub(super) fn is_telling(&self, order: u64, how: Recognised, digits: usize, fitting: usize) -> bool {
-        let awaited = self.all.range(self.behind..).filter(|(_, candidate)| candidate.awaited > 0).take(NEAR);
+        let waits = |&(&other, candidate): &(&u64, &Candidate)| {
+            candidate.awaited > 0 && (!candidate.is_doubtful || other == order)
+        };
+        let awaited = self.all.range(self.behind..).filter(waits).take(NEAR);
         let is_near = awaited.map(|(order, _)| *order).any(|other| other == order);
         let more = (self.all.len() / NEAR).checked_ilog10().map_or(0, |power| power as usize + 1);
         digits >= FEWEST_DIGITS + more
@@ -279,13 +306,13 @@ mod tests {
     }
 
     fn by(number: usize) -> Taking {
-        Taking { by: (Site::NONE, number), is_reversible: false }
+        Taking { by: (Site::NONE, number), is_reversible: false, may_be_whole: false }
     }
 
     fn floats(values: &[f64]) -> TakenFloats {
         let mut floats = TakenFloats::default();
         for (n, &value) in values.iter().enumerate() {
-            assert_eq!(floats.keep(taken(value, 1), SavedShadow(n as u64 + 1), by(7)), None);
+            assert_eq!(floats.keep(taken(value, 1), SavedShadow(n as u64 + 1), by(7), false), None);
         }
         floats
     }
@@ -331,12 +358,12 @@ mod tests {
     fn the_oldest_are_forgotten_and_what_was_found_is_not_lost() {
         let mut floats = TakenFloats::default();
         for n in 0..MOST {
-            floats.keep(taken(n as f64, 1), SavedShadow(n as u64 + 1), by(7));
+            floats.keep(taken(n as f64, 1), SavedShadow(n as u64 + 1), by(7), false);
         }
-        let again = floats.keep(taken(0.0, 1), SavedShadow(9999), by(8));
+        let again = floats.keep(taken(0.0, 1), SavedShadow(9999), by(8), false);
         assert_eq!(again, Some(SavedShadow(9999)));
         assert!(floats.drop_one_too_many().is_none());
-        assert_eq!(floats.keep(taken(-1.0, 1), SavedShadow(10_000), by(7)), None);
+        assert_eq!(floats.keep(taken(-1.0, 1), SavedShadow(10_000), by(7), false), None);
         let dropped = floats.drop_one_too_many().unwrap();
         assert_eq!((dropped.kept, dropped.loser()), (SavedShadow(2), Some((Site::NONE, 7))));
         let (&order, candidate) =

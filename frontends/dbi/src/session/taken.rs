@@ -54,7 +54,7 @@ impl Session {
     pub(crate) fn took_part(&self, by: Taker, part: &Taken) -> bool {
         let mut state = self.state.lock();
         let whole = state.taken.whole_of(part, false);
-        whole.map(|whole| whole.note(Taking { by, is_reversible: false })).is_some()
+        whole.map(|whole| whole.note(Taking { by, is_reversible: false, may_be_whole: false })).is_some()
     }
 
     /// Instructions whose gaps translated code counts have taken floats: with each, the number under which it is counted.
@@ -62,7 +62,7 @@ impl Session {
         let mut state = self.state.lock();
         for &(number, taken) in floats {
             if let Some(by) = state.counted_gap(number) {
-                state.take(taken, Taking { by, is_reversible: false }, observer);
+                state.take(taken, Taking { by, is_reversible: false, may_be_whole: false }, observer);
             }
         }
     }
@@ -73,12 +73,18 @@ impl State {
         if !self.printed || !taken.value().is_finite() {
             return;
         }
-        if let Some(whole) = self.taken.whole_of(&taken, true) {
-            return whole.note(Taking { is_reversible: false, ..taking });
+        let whole = self.taken.whole_of(&taken, true);
+        let is_doubtful = whole.is_some();
+        if let Some(whole) = whole {
+            whole.note(Taking { is_reversible: false, ..taking });
+            if !taking.may_be_whole {
+                return;
+            }
         }
+        let taken = taken.narrowed();
         let kept = observer.keep_cell(taken.format, taken.bits, taken.cell);
         if kept != SavedShadow::NONE {
-            let released = self.taken.keep(taken, kept, taking);
+            let released = self.taken.keep(taken, kept, taking, is_doubtful);
             observer.release(released.as_slice());
         }
         if let Some(oldest) = self.taken.drop_one_too_many() {
@@ -91,7 +97,9 @@ impl State {
     fn forget_taken(&mut self, candidate: &Candidate, observer: &mut dyn Observer) {
         let &Candidate { taken: Taken { format, bits, .. }, kept, .. } = candidate;
         if let Some(by) = self.taken.loser(candidate)
-            && observer.kept_error((format, bits), kept).is_some_and(|bits| self.taken.concerns(bits))
+            && observer
+                .kept_error((format, bits), kept)
+                .is_some_and(|bits| self.taken.concerns(candidate, bits))
             && let Some((_, count)) = self.gaps.get_mut(&by)
         {
             *count += 1;
