@@ -134,7 +134,7 @@ impl ErrorShadow {
         }
         let errors: [f64; MAX_OPERANDS] =
             std::array::from_fn(|i| lane.shadows.get(i).copied().flatten().copied().unwrap_or(0.0));
-        traced(lane.to, error, &errors[..lane.x.len()])
+        traced(lane.op, lane.to, error, &errors[..lane.x.len()])
     }
 
     /// The float with its error as a real with the bound of its error, as reports have it.

@@ -47,9 +47,13 @@ pub(super) fn difference_of(reals: &Mpfr, op: Op, operands: &[Float], (format, b
     difference(&real_of(&Mpfr { precision: ALL, ..reals.clone() }, op, operands), format, bits)
 }
 
-/// The error of a function's result, with a trace of its operands' errors, which may be lost in it.
+/// The error of a function's result, with a trace of its operands' errors, which may be lost in it: not where it is one of theirs,
+/// scaled.
 #[inline(always)]
-pub(super) fn traced(format: Format, error: f64, errors: &[f64]) -> f64 {
+pub(super) fn traced(op: Op, format: Format, error: f64, errors: &[f64]) -> f64 {
+    if op == Op::Ldexp {
+        return error;
+    }
     let hash = errors.iter().fold(0, |hash: u64, error| hash.rotate_left(21) ^ error.to_bits());
     let trace = mixed(hash) >> 56;
     let bits = if format == Format::F32 { Format::F32 } else { Format::F64 };

@@ -6,6 +6,7 @@
 //!
 //! Real results are good to 2^-[`GOOD`] of them, powers to as many bits less as their exponents have: tested against MPFR. An
 //! error much smaller than a rounding is not told, nor is one near the end of the format's range: there others have to compute.
+//! Scaling by powers of two rounds nothing off, and its errors are exact.
 //! Nothing here allocates or locks once there are tables: it runs in the midst of translated code. All of it is inlined there, where
 //! fused operations are instructions.
 
@@ -13,6 +14,7 @@ mod circular;
 mod exponential;
 mod gamma;
 mod gaussian;
+mod scaling;
 mod tables;
 
 use shadowgrind_core::ops::Op;
@@ -53,6 +55,7 @@ pub(super) const KNOWN: &[Op] = &[
     Op::Erfc,
     Op::Lgamma,
     Op::Tgamma,
+    Op::Ldexp,
 ];
 
 /// Set of the same functions, as bits.
@@ -114,6 +117,9 @@ pub(super) const fn is_known(op: Op) -> bool {
 /// told.
 #[inline(always)]
 pub(super) fn error(op: Op, x: &[f64], errors: &[f64], r: f64) -> Option<f64> {
+    if let (Op::Ldexp, &[x, n]) = (op, x) {
+        return scaling::error(x, n, errors[0], r);
+    }
     let operand = |i: usize| {
         let pair = Pair::sum(x[i], errors[i]);
         (pair.high.abs() < RANGE.end).then_some(pair)

@@ -34,7 +34,11 @@ impl Inline for ErrorShadow {
         let k = Host::new(format);
         if functions::is_known(op) {
             let error = functions::error(op, given.x, given.shadows, given.r);
-            return error.map_or(f64::NAN, |error| traced(format, k.round(error), given.shadows));
+            // What is too small for the format is for others as well.
+            let told = error
+                .map(|error| (error, k.round(error)))
+                .filter(|&(error, told)| error == 0.0 || told != 0.0);
+            return told.map_or(f64::NAN, |(_, error)| traced(op, format, error, given.shadows));
         }
         Self::arithmetic(&k, op, given)
             .unwrap_or_else(|| k.round(Self::with_functions(&Host::new(Format::F64), op, given)))
@@ -53,7 +57,7 @@ impl Inline for ErrorShadow {
         let operands: Vec<Float> =
             operands.map(|(&x, &error)| real(format, format.from_f64(x), Some(error))).collect();
         let error = difference_of(&Mpfr::new(PRECISION), op, &operands, (format, format.from_f64(given.r)));
-        if is_function(op) && error.is_finite() { traced(format, error, given.shadows) } else { error }
+        if is_function(op) && error.is_finite() { traced(op, format, error, given.shadows) } else { error }
     }
 
     /// A sum whose error is above what is born of few roundings.

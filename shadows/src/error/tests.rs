@@ -65,6 +65,37 @@ fn errors_of_long_doubles_are_those_of_reals() {
     }
 }
 
+/// Errors of floats scaled by powers of two are those of reals to the last bit, near the ends of the format's range as well, and most
+/// are told without those.
+#[test]
+fn errors_of_scaled_floats_are_those_of_reals() {
+    let reals = Mpfr::new(PRECISION);
+    for format in [Format::F64, Format::F32] {
+        let host = Host::new(format);
+        let bits = |x: f64| format.from_f64(x);
+        let powers: Vec<f64> = [1.0, 0.7, -1.3, 0.0, -0.0, f64::INFINITY, f64::NAN]
+            .into_iter()
+            .flat_map(|x| [0, 60, -60, 120, -120, 1000, -1000, -1060].map(|n| host.round(libm::ldexp(x, n))))
+            .collect();
+        let mut told = 0;
+        for (x, n) in powers.iter().flat_map(|&x| (-2200..2200).step_by(7).map(move |n| (x, n))) {
+            let r = host.round(libm::scalbn(x, n));
+            for error in [0.0, 1e-17, -3e-9].map(|relative| host.round(x * relative)) {
+                let (n, error) = (f64::from(n), if error == 0.0 { 0.0 } else { error });
+                let given = Given { x: &[x, n], r, shadows: &[error, 0.0] };
+                let got = ErrorShadow::eval(format, Op::Ldexp, given);
+                told += u32::from(!got.is_nan());
+                let got = if got.is_nan() { ErrorShadow::eval_slowly(format, Op::Ldexp, given) } else { got };
+                let operands = [real(format, bits(x), Some(error)), Float::with_val(53, n)];
+                let want = difference_of(&reals, Op::Ldexp, &operands, (format, bits(r)));
+                let alike = got.to_bits() == want.to_bits() || got.is_nan() && want.is_nan();
+                assert!(alike, "{format:?} {x:e} by {n}, off by {error:e}: {got:e}, not {want:e}");
+            }
+        }
+        assert!(told > 10_000, "{told} told");
+    }
+}
+
 /// Roots, quotients and functions keep a trace of an error that is lost beside what they round off themselves; exact results have
 /// no error.
 #[test]

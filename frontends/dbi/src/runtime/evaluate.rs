@@ -48,14 +48,15 @@ fn has_inexact(mxcsr: u32) -> bool {
 fn is_moderate<S: Inline>(call: &FunctionCall) -> bool {
     const LEAST: u64 = 1023 - 100;
     const COUNT: u64 = 200;
-    let Function { op, format, width, .. } = Function::from_bits(call.function as u32);
+    let Function { op, format, width, shape } = Function::from_bits(call.function as u32);
     if !S::raises_only_inexact(op) || format != Format::F64 || usize::from(width) != format.bytes() {
         return false;
     }
     let exponent = |vector: &CallVector| vector[0] << 1 >> 53;
     let is_strange = |exponent: u64| exponent.wrapping_sub(LEAST) >= COUNT;
     let mut strange = is_strange(exponent(&call.result));
-    for i in 0..op.arity().min(MAX_OPERANDS) {
+    let operands = op.operands().iter().take(MAX_OPERANDS).enumerate();
+    for (i, _) in operands.filter(|(_, operand)| !(operand.integer && shape.has_integers())) {
         let (x, shadow) = (exponent(&call.x[i]), exponent(&call.shadows[i]));
         let is_there = call.shadows[i][0] << 1 != 0;
         strange |= is_strange(x) | (is_there & (is_strange(shadow) | (shadow + 1 >= x)));
@@ -134,8 +135,7 @@ fn shadow<S: Inline>(
     let count = op.arity();
     let (mut x, mut shadows) = ([0.0; MAX_OPERANDS], [0.0; MAX_OPERANDS]);
     for (i, operand) in op.operands().iter().enumerate() {
-        // Instructions have it as a float of its value.
-        if operand.integer && function.shape != Shape::Floats {
+        if operand.integer && function.shape.has_integers() {
             x[i] = call.x[i][0] as i64 as f64;
         } else {
             x[i] = format.to_f64(bits(&call.x[i], format, n));
@@ -154,7 +154,7 @@ fn shadow<S: Inline>(
 
 /// Lane `n`, or the one long double.
 #[inline(always)]
-fn bits(vector: &CallVector, format: Format, n: usize) -> u128 {
+pub(super) fn bits(vector: &CallVector, format: Format, n: usize) -> u128 {
     const END: u64 = u16::MAX as u64;
     match format {
         Format::F80 => u128::from(vector[0]) | u128::from(vector[1] & END) << 64,
@@ -281,7 +281,9 @@ mod tests {
 
     #[test]
     fn scaling_on_the_stack_is_by_a_float() {
-        let mut scaled = call(Op::Ldexp, Format::F80, 16);
+        let (format, shape) = (Format::F80, Shape::Instruction);
+        let function = Function { op: Op::Ldexp, format, width: 16, shape };
+        let mut scaled = FunctionCall { function: function.bits().into(), ..FunctionCall::default() };
         let words = |bits: u128| [bits as u64, (bits >> 64) as u64, 0, 0];
         scaled.x[..2].copy_from_slice(&[1.5, 2.7].map(|x| words(Format::F80.from_f64(x))));
         scaled.shadows[0] = words(InPlace.encode(Format::F80, 0, 3.0));

@@ -44,6 +44,8 @@ pub(crate) enum Shape {
     Frexp,
     /// The result is no float but an integer, in rax.
     Integer,
+    /// An instruction of x87, whose operands and results are on its stack, integers among them as floats.
+    Instruction,
 }
 
 /// Destination of a result.
@@ -96,7 +98,7 @@ impl Function {
     /// The results, each of an operation on the operands.
     pub(crate) fn results(self) -> impl Iterator<Item = (Op, Goes)> {
         let results = match self.shape {
-            Shape::Floats | Shape::Int | Shape::Long | Shape::Frexp => {
+            Shape::Floats | Shape::Int | Shape::Long | Shape::Frexp | Shape::Instruction => {
                 [Some((self.op, Goes::Register)), None]
             }
             Shape::SinCos => [Some((Op::Sin, Goes::Through(0))), Some((Op::Cos, Goes::Through(1)))],
@@ -125,7 +127,7 @@ impl Function {
     /// Number of pointers it is given.
     pub(crate) fn pointers(self) -> usize {
         match self.shape {
-            Shape::Floats | Shape::Int | Shape::Long | Shape::Integer => 0,
+            Shape::Floats | Shape::Int | Shape::Long | Shape::Integer | Shape::Instruction => 0,
             Shape::Modf | Shape::Frexp => 1,
             Shape::SinCos => 2,
         }
@@ -139,9 +141,23 @@ impl Function {
 }
 
 impl Shape {
+    /// Tells whether operands that are integers are given as such.
+    #[inline(always)]
+    pub(crate) fn has_integers(self) -> bool {
+        self != Shape::Instruction
+    }
+
     /// By number.
-    const ALL: [Shape; 7] =
-        [Shape::Floats, Shape::Int, Shape::Long, Shape::SinCos, Shape::Modf, Shape::Frexp, Shape::Integer];
+    const ALL: [Shape; 8] = [
+        Shape::Floats,
+        Shape::Int,
+        Shape::Long,
+        Shape::SinCos,
+        Shape::Modf,
+        Shape::Frexp,
+        Shape::Integer,
+        Shape::Instruction,
+    ];
 }
 
 /// Evaluates the shadow of a function's result, on the host's stack; by the function at `evaluator`, which is given the call and

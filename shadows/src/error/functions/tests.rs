@@ -40,12 +40,17 @@ fn arguments(op: Op) -> [(bool, f64, f64); 2] {
     }
 }
 
+/// The functions whose results are rounded.
+fn rounding() -> impl Iterator<Item = Op> {
+    KNOWN.iter().copied().filter(|&op| op != Op::Ldexp)
+}
+
 /// Errors that are told are right to [`SIGNIFICANT`] bits, with errors of operands and without, for results off by an ulp and by more;
 /// and most are told.
 #[test]
 fn errors_are_those_of_reals() {
     let mut state = 1;
-    for &op in KNOWN {
+    for op in rounding() {
         prepare_rare(op);
         let (mut told, count) = (0, 4000);
         for n in 0..count {
@@ -117,7 +122,7 @@ fn hard_arguments_are_told_right_or_not_at_all() {
     let strange = [0.0, 1e300, 5e-324, 1e-310, f64::INFINITY, f64::NAN];
     let xs: Vec<f64> = places.into_iter().flat_map(near).chain(strange).flat_map(|x| [x, -x]).collect();
     let (mut told, mut state) = (0, 1);
-    for &op in KNOWN {
+    for op in rounding() {
         prepare_rare(op);
         for &a in &xs {
             for b in [1.0, -3.5, 1e-3, 0.0] {

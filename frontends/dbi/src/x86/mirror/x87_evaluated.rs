@@ -5,6 +5,7 @@
 //! the first instruction of ours. Does not know what a shadow means.
 
 use super::At;
+use super::descriptor::{RecordDescriptor, What};
 use super::encode;
 use super::x87_stack::{NUMBER, STATUS};
 use super::x87_values::IMAGES;
@@ -16,8 +17,11 @@ use crate::x86::function::{Function, Shape};
 use crate::x86::rules::Constants;
 use crate::x86::table::X87;
 use crate::x86::vector::Mem;
+use shadowgrind_core::appended::{Operation, Step};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
+use shadowgrind_core::site::Site;
+use shadowgrind_core::step::Sums;
 use std::mem::offset_of;
 
 /// Register that a push makes the top.
@@ -55,10 +59,19 @@ impl Evaluated {
     }
 }
 
+/// Tells whether the evaluator sees to instructions of this row.
+pub(super) fn is_evaluated(row: X87) -> bool {
+    Evaluated::of(row).is_some()
+}
+
 impl Emitter {
     /// An instruction of x87 that the evaluator sees to if an operand has a shadow; false if it is none.
     pub(super) fn x87_evaluated(&mut self, at: At<'_>, row: X87) -> bool {
         let Some(Evaluated { operands, results, has_range }) = Evaluated::of(row) else { return false };
+        if self.mirror().settings.appends && !self.takes_room() {
+            self.out_of_line(at);
+            return true;
+        }
         // What is spilled for the copies is so on both ways.
         let number = self.temporary(0);
         let cells: Vec<(Mem, usize)> = operands.iter().map(|&n| (self.x87_cell(n).plus(NUMBER), 8)).collect();
@@ -81,8 +94,9 @@ impl Emitter {
         let [load, store] = [5, 7];
         results.iter().for_each(|&(.., image)| self.x87_tbyte(store, image));
         results.iter().rev().for_each(|&(.., image)| self.x87_tbyte(load, image));
-        for (op, to, image) in results {
+        for (n, (op, to, image)) in (0..).zip(results) {
             if let Some(op) = op {
+                self.say_kind(at.insn().pc() + n, op);
                 self.evaluate_between(op, image, number);
                 let cell = self.x87_cell(to);
                 self.put_x87(cell, number);
@@ -140,12 +154,35 @@ impl Emitter {
         self.out.cold.jmp_open()
     }
 
+    /// Says under which number the operation is appended next, if it is: the result of `op` at `pc`, a byte for each of an instruction.
+    fn say_kind(&mut self, pc: u64, op: Op) {
+        if !self.mirror().settings.appends {
+            return;
+        }
+        let operation = Operation { site: Site::NONE, op, from: Format::F80, to: Format::F80 };
+        self.mirror().appended_bytes += Step::alone(operation, 1, op.arity()).record_bytes() as u64;
+        let kind = self.recorded(RecordDescriptor {
+            narrow: None,
+            masked: None,
+            pc,
+            what: What::Op(op),
+            lanes: 1,
+            operands: op.arity() as u8,
+            from: Format::F80,
+            to: Format::F80,
+            sums: Sums::Plain,
+            staged: None,
+        });
+        let field = self.frame.field(Context::OFFSET_BETWEEN + offset_of!(FunctionCall, kinds) as u32);
+        self.out.hot.store_imm32(field, kind as i32);
+    }
+
     /// The shadow of a result of `op`, which is in `image`, in vector register `number`.
     fn evaluate_between(&mut self, op: Op, image: Mem, number: u8) {
         const LEA_AND_JMP: u64 = 7 + 5;
         /// Bytes in which a long double is stored.
         const STORED: u8 = 16;
-        let function = Function { op, format: Format::F80, width: STORED, shape: Shape::Floats };
+        let function = Function { op, format: Format::F80, width: STORED, shape: Shape::Instruction };
         let [result, shadow] =
             [offset_of!(FunctionCall, result), offset_of!(FunctionCall, shadow)].map(|at| self.between(at));
         let bits = self.frame.field(Context::OFFSET_BETWEEN + offset_of!(FunctionCall, function) as u32);
