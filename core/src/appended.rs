@@ -61,7 +61,7 @@ pub struct Part {
     pub cells: [Source; MAX_OPERANDS],
     /// Offsets of the operands, in bytes; 0 for what is not written down.
     pub x: [u16; MAX_OPERANDS],
-    /// Offset of the result; 0 for long doubles, of which [`Op::in_doubles`] is taken.
+    /// Offset of the result; 0 if it is not written down. Of long doubles [`Op::in_doubles`] is taken where that tells.
     pub r: u16,
     /// Formats that long doubles are written down in.
     pub kept: [Format; MAX_OPERANDS],
@@ -211,7 +211,8 @@ impl Part {
     fn long_floats(&self, bytes: &[u8]) -> Floats {
         let op = self.operation.op;
         let x = std::array::from_fn(|i| self.long(bytes, i));
-        Floats { x, r: op.in_doubles(&x[..op.arity()]).unwrap_or(0.0) }
+        let written = || if self.r == 0 { 0.0 } else { image(bytes, self.r) };
+        Floats { x, r: op.in_doubles(&x[..op.arity()]).unwrap_or_else(written) }
     }
 
     /// Operand `i`, a long double, rounded to a double; 0 if it is not written down.
@@ -220,10 +221,7 @@ impl Part {
         match (self.x[i], self.kept[i]) {
             (0, _) => 0.0,
             (at, Format::F32) => f32::from_bits(single(bytes, at, 0)).into(),
-            (at, Format::F80) => {
-                let image = u128::from(double(bytes, at, 1)) << 64 | u128::from(double(bytes, at, 0));
-                Format::F80.to_f64(image)
-            }
+            (at, Format::F80) => image(bytes, at),
             (at, _) => f64::from_bits(double(bytes, at, 0)),
         }
     }
@@ -281,6 +279,12 @@ fn single(bytes: &[u8], at: u16, n: usize) -> u32 {
 fn double(bytes: &[u8], at: u16, n: usize) -> u64 {
     let at = usize::from(at) + 8 * n;
     u64::from_le_bytes(*bytes[at..].first_chunk().expect("records are whole"))
+}
+
+/// A long double, with six bytes after it, as a double.
+#[inline(always)]
+fn image(bytes: &[u8], at: u16) -> f64 {
+    Format::F80.to_f64(u128::from(double(bytes, at, 1)) << 64 | u128::from(double(bytes, at, 0)))
 }
 
 /// Operations that a thread has appended, in order: whole records, each of which begins with the number of its kind in four bytes.

@@ -117,8 +117,8 @@ fn check_cell(name: &str, cell: &Cell, options: &[&str]) -> Result<(), Failed> {
 }
 
 /// Programs of `guests/dot/gradients`: functions of the array `x`, an element of which arguments move.
-const PROGRAMS: [&str; 9] =
-    ["burgers", "inversion", "livermore", "lu", "mesh", "nbody", "network", "openmp", "threads"];
+const PROGRAMS: [&str; 10] =
+    ["burgers", "calls", "inversion", "livermore", "lu", "mesh", "nbody", "network", "openmp", "threads"];
 
 fn program(program: &str, level: &str) -> Recipe {
     let source = host::tests_dir().join(format!("guests/dot/gradients/{program}.c"));

@@ -348,13 +348,15 @@ impl Packer {
         let at = |offset: u16, format: Format| place.at + usize::from(offset) + found.lane * format.bytes();
         let is_long = from == Format::F80;
         let stays = |reads: Reads| {
-            let reads = if is_long { reads.without_result() } else { reads };
+            let reads = if part.r == 0 { reads.without_result() } else { reads };
             let has_end = |i: usize| is_long && part.x[i] != 0 && part.kept[i] == Format::F80;
             let x = |i: usize| {
                 let first = at(part.x[i], from);
                 !reads.operand(i) || self.words.stays(first) && (!has_end(i) || self.words.stays(first + 8))
             };
-            (0..MAX_OPERANDS).all(x) && (!reads.result() || self.words.stays(at(part.r, to)))
+            let r = at(part.r, to);
+            let result = || self.words.stays(r) && (!is_long || self.words.stays(r + 8));
+            (0..MAX_OPERANDS).all(x) && (!reads.result() || result())
         };
         for i in (0..op.arity()).filter(|&i| active[i]) {
             let Some(reads) = reads[i] else {

@@ -6,18 +6,19 @@
 //! handed the float on, and processors carry out stores in order. Knows no shadow.
 
 use super::buffers::Buffers;
-use super::evaluate::{lane, set_lane};
+use super::evaluate::{bits, set_lane};
 use crate::context::{CallVector, FunctionCall, Staging};
 use crate::engine::sys;
 use crate::mailbox::Recording;
-use crate::x86::function::Function;
+use crate::x86::function::{Function, Shape};
 use crate::x86::mirror::descriptor::{BUFFER, RecordDescriptor, Staged, What};
 use crate::x86::mirror::staging::{ALIGNMENT, ROOM, is_full};
-use shadowgrind_core::appended::{Appended, BLOCK, HEAD, Kinds, Operation, Part, Records, Step};
+use shadowgrind_core::appended::{Appended, BLOCK, HEAD, Kinds, OTHER, Operation, Part, Records, Step};
 use shadowgrind_core::format::Format;
-use shadowgrind_core::numbers::{self, SINGLE_MORE};
+use shadowgrind_core::numbers::{self, Numbers, SINGLE_MORE};
 use shadowgrind_core::ops::MAX_OPERANDS;
 use shadowgrind_core::site::Site;
+use shadowgrind_core::words::Words;
 use std::sync::atomic::Ordering;
 
 /// Most numbers that are given away between two stops: a record has no more results than bytes.
@@ -144,11 +145,15 @@ impl Lanes {
 /// which an operand has one. Says that there is more to be done if the buffer is full. Does so in the midst of translated code, as
 /// [`evaluate`](super::evaluate) says.
 pub(super) extern "C" fn append_call(call: &mut FunctionCall, recording: &Recording) {
-    let Function { op, format, width, .. } = Function::from_bits(call.function as u32);
+    let Function { op, format, width, shape } = Function::from_bits(call.function as u32);
     let lanes = width / format.bytes() as u8;
     (call.shadow, call.is_unknown) = ([0; 4], 0);
+    if op.makes_whole() {
+        return;
+    }
     let at = recording.next.load(Ordering::Relaxed);
-    if is_full(at) {
+    // The block has seen to it that there is room for what its instructions append.
+    if shape != Shape::Instruction && is_full(at) {
         call.is_unknown = 1;
         return;
     }
@@ -159,9 +164,15 @@ pub(super) extern "C" fn append_call(call: &mut FunctionCall, recording: &Record
     let number = recording.number.load(Ordering::Relaxed);
     recording.number.store(number + u64::from(lanes), Ordering::Relaxed);
     for n in 0..lanes.into() {
-        let is_active = (0..op.arity()).any(|i| lane(&call.shadows[i], format, n) != 0);
-        if is_active {
-            set_lane(&mut call.shadow, format, n, cell_of(number, format, n));
+        let is_active = (0..op.arity()).any(|i| bits(&call.shadows[i], format, n) != 0);
+        match format {
+            _ if !is_active => {}
+            Format::F80 => {
+                // The last two bytes are there twice.
+                let cell = u128::from(number) << 16 | u128::from(number >> 48);
+                [call.shadow[0], call.shadow[1]] = [cell as u64, (cell >> 64) as u64];
+            }
+            _ => set_lane(&mut call.shadow, format, n, cell_of(number, format, n)),
         }
     }
 }
@@ -170,7 +181,7 @@ pub(super) extern "C" fn append_call(call: &mut FunctionCall, recording: &Record
 /// of words that it takes.
 #[inline(always)]
 fn write_record(call: &FunctionCall, into: &mut [Word]) -> usize {
-    let Function { op, format, width, .. } = Function::from_bits(call.function as u32);
+    let Function { op, format, width, shape } = Function::from_bits(call.function as u32);
     // What is beyond four bytes is none of a single float's.
     let mask = if width == 4 { u64::from(u32::MAX) } else { u64::MAX };
     let length = usize::from(width).div_ceil(size_of::<Word>());
@@ -182,15 +193,30 @@ fn write_record(call: &FunctionCall, into: &mut [Word]) -> usize {
         used += length;
     };
     let operands = op.operands();
-    call.shadows.iter().take(operands.len()).for_each(&mut put);
+    let is_long = format == Format::F80;
+    let long = |x: u128| [x as u64, (x >> 64) as u64, 0, 0];
+    let float = |x: &CallVector| if is_long { long(bits(x, format, 0)) } else { *x };
+    for cell in call.shadows.iter().take(operands.len()) {
+        put(&if is_long { [cell_in_record(bits(cell, format, 0)), 0, 0, 0] } else { *cell });
+    }
     for (operand, x) in operands.iter().zip(&call.x) {
-        match operand.integer {
-            true => put(&[format.from_f64(x[0] as i64 as f64) as u64, 0, 0, 0]),
-            false => put(x),
+        match operand.integer && shape.has_integers() {
+            true => put(&long(format.from_f64(x[0] as i64 as f64))),
+            false => put(&float(x)),
         }
     }
-    put(&call.result);
+    put(&float(&call.result));
     used
+}
+
+/// Cell that a record has for that beside a long double: as beside a double.
+#[inline]
+fn cell_in_record(cell: u128) -> u64 {
+    if cell == 0 {
+        return 0;
+    }
+    let shadow = Numbers.decode(Format::F80, cell, 0).filter(|shadow| shadow.fits(Format::F80));
+    shadow.map_or(OTHER, |shadow| Numbers.encode(Format::F64, 0, shadow) as u64)
 }
 
 /// Cell beside the result of a lane, of a record whose first result has this number.

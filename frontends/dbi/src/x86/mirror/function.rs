@@ -64,14 +64,13 @@ impl Emitter {
             let settings = self.mirror.as_ref()?.settings;
             return (!settings.slow && !settings.policy.is_born).then_some(function);
         }
-        let is_long = function.function.format == Format::F80;
         let settled = mode.is_annotated() && !mode.is_off();
         let settings = self.mirror().settings;
         // Roundings are of places, and a function is called from many.
-        let appends = settings.appends && !settings.roundings && function.function.shape != Shape::Modf;
+        let appends = settings.appends && !settings.roundings;
         let is_ours = settings.rule.is_some() || appends;
-        let takes_long = !settings.appends && !settings.policy.is_born;
-        let binds = (self.has_upper() || !settings.wide) && (takes_long || !is_long);
+        let takes_long = !settings.policy.is_born || function.function.format != Format::F80;
+        let binds = (self.has_upper() || !settings.wide) && takes_long;
         let inline = is_ours && !settings.slow && binds;
         let results = || function.function.results();
         let is_ruled = |(op, _)| settings.rule.is_some_and(|rule| rule.is_arithmetic(op));
@@ -127,7 +126,7 @@ impl Emitter {
         let field = |offset: usize| call + offset as u64;
         let count = self.frame.field(Context::OFFSET_CALLS + 8 * u32::from(number));
         if self.mirror().settings.appends {
-            for (n, (op, _)) in function.results().enumerate() {
+            for (n, (op, _)) in function.results().enumerate().filter(|(_, (op, _))| !op.makes_whole()) {
                 let id = self.kind(start, Function { op, ..function });
                 let kind = field(offset_of!(FunctionCall, kinds) + size_of::<u64>() * n);
                 self.out.hot.store_imm32(kind, id as i32);
@@ -180,7 +179,7 @@ impl Emitter {
         } else {
             encode::store(hot, x, RDI, 8);
         }
-        encode::store_zero(hot, shadow, 8);
+        (0..i32::from(function.width)).step_by(8).for_each(|at| encode::store_zero(hot, shadow.plus(at), 8));
     }
 
     /// Goes on at `start`, inside a function that runs as one operation.
@@ -245,14 +244,14 @@ impl Emitter {
     }
 
     /// Notes the second operand of the scaling that `frexp` has done: the exponent's opposite.
-    pub(super) fn keep_exponent(&mut self) {
+    pub(super) fn keep_exponent(&mut self, function: Function) {
         let (x, shadow, pointer) = (self.operand_of_call(1), self.shadow_of_call(1), self.pointer_of_call(0));
         let cold = &mut self.out.cold;
         cold.load(RAX, pointer);
         // The function has just written there. movsxd rax, dword ptr [rax]; neg rax
         cold.raw(&[0x48, 0x63, 0x00, 0x48, 0xf7, 0xd8]);
         encode::store(cold, x, RAX, 8);
-        encode::store_zero(cold, shadow, 8);
+        (0..i32::from(function.width)).step_by(8).for_each(|at| encode::store_zero(cold, shadow.plus(at), 8));
     }
 
     /// Sets the flags to "not equal" if one of these operands of the call, of `width` bytes each, has a shadow.
@@ -299,7 +298,7 @@ impl Emitter {
         self.recorded(RecordDescriptor {
             narrow: None,
             masked: None,
-            // A byte for each result, so that one does not take the other's place.
+            // A byte for each result that has a shadow, so that one does not take the other's place.
             pc: start + u64::from(op == Op::Cos),
             what: What::Op(op),
             lanes: width / format.bytes() as u8,

@@ -57,13 +57,17 @@ impl Emitter {
         }
         let absent = self.without_shadows(function);
         if function.shape == Shape::Frexp {
-            self.keep_exponent();
+            self.keep_exponent(function);
         }
-        for (op, goes) in results {
+        for (n, (op, goes)) in results.into_iter().enumerate() {
+            if self.is_constant(op) {
+                continue;
+            }
             let function = Function { op, ..function };
+            self.say_present(n);
             match goes {
-                Goes::Register => self.evaluate_top(function),
-                Goes::Through(i) => self.evaluate_through(function, i),
+                Goes::Register => self.evaluate_top(function, left),
+                Goes::Through(i) => self.evaluate_through(function, i, left),
             }
         }
         let here = self.out.cold.here();
@@ -77,8 +81,16 @@ impl Emitter {
         Mem::rip(self.call_field(offset_of!(FunctionCall, result)))
     }
 
+    /// Has the evaluator compute the shadow of a result. What it cannot is left to the engine, at `left`.
+    fn evaluate_long(&mut self, function: Function, left: u64) {
+        self.call_evaluator(function);
+        if self.mirror().settings.appends {
+            self.exit_if_unknown(left);
+        }
+    }
+
     /// Gives the result on top of the x87 stack, if there is one, its shadow.
-    fn evaluate_top(&mut self, function: Function) {
+    fn evaluate_top(&mut self, function: Function, left: u64) {
         let (result, none) = (self.result_of_call(), self.without_result());
         let shadowed = Mem::rip(self.frame.field(Context::OFFSET_X87_SHADOWED));
         let cells = self.frame.field(Context::OFFSET_SHADOWS + u32::from(state::X87));
@@ -88,7 +100,7 @@ impl Emitter {
             cold.raw(&[0xdb]);
             cold.operand(digit, Place::Mem(result), 1, 0);
         }
-        self.call_evaluator(function);
+        self.evaluate_long(function, left);
         let cold = &mut self.out.cold;
         // fnstsw ax; shr eax, 7; and eax, 0x70: sixteen bytes for each register below the top. lea r11, [r11 + rax]
         cold.raw(&[0xdf, 0xe0, 0xc1, 0xe8, 0x07, 0x83, 0xe0, 0x70]);
@@ -102,7 +114,7 @@ impl Emitter {
     }
 
     /// Gives the result that pointer `i` leads to, where the function has just written, its shadow.
-    fn evaluate_through(&mut self, function: Function, i: usize) {
+    fn evaluate_through(&mut self, function: Function, i: usize, left: u64) {
         let (result, pointer) = (self.result_of_call(), self.pointer_of_call(i));
         let cold = &mut self.out.cold;
         cold.load(R11, pointer);
@@ -110,7 +122,7 @@ impl Emitter {
             encode::load(cold, RAX, through(R11, false).plus(at), bytes);
             encode::store(cold, result.plus(at), RAX, bytes);
         }
-        self.call_evaluator(function);
+        self.evaluate_long(function, left);
         self.out.cold.load(R11, pointer);
         self.put_long(through(R11, true));
     }

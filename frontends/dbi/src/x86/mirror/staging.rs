@@ -18,6 +18,7 @@ use super::open_record::{Field, Known, OpenRecord, Results};
 use super::record::in_record;
 use super::temporaries::UPPER;
 use super::x87_append;
+use super::x87_evaluated;
 use crate::context::Context;
 use crate::mailbox::Mailbox;
 use crate::x86::access::is_write;
@@ -88,7 +89,7 @@ impl Emitter {
     /// At the start of `block`: leaves for the buffer to be emptied if it is full and the block may append something.
     pub(super) fn make_room(&mut self, block: &Superblock) {
         let appends = |row| {
-            let is_long = matches!(row, Row::X87(row) if x87_append::is_followed(row));
+            let is_long = matches!(row, Row::X87(row) if x87_append::is_followed(row) || x87_evaluated::is_evaluated(row));
             is_long
                 || matches!(
                     row,

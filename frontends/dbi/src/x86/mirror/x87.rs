@@ -111,7 +111,7 @@ impl Emitter {
             {
                 self.out_of_line(at);
             }
-            _ if !self.mirror().settings.appends && self.x87_evaluated(at, row) => {}
+            _ if self.x87_evaluated(at, row) => {}
             // A result that is pushed goes where nothing is to be found.
             X87::Unary(_) | X87::SinCos | X87::Tangent | X87::Extract => {
                 self.check_x87(at, &[0, 7]);

@@ -42,21 +42,22 @@ impl Emitter {
         doubted.into_iter().for_each(|op| self.ask_of_call(Function { op, ..function }, left));
         self.forget_function();
         if function.shape == Shape::Frexp {
-            self.keep_exponent();
+            self.keep_exponent(function);
         }
-        let results: Vec<PendingShadow> = function
+        let results: Vec<(usize, PendingShadow)> = function
             .results()
-            .filter_map(|(op, goes)| {
-                if doubted == Some(op) {
+            .enumerate()
+            .filter_map(|(n, (op, goes))| {
+                if doubted == Some(op) || self.is_constant(op) {
                     self.put_no_shadow(goes, function.width);
                     return None;
                 }
-                Some(self.shadow_of_result(Function { op, ..function }, goes))
+                Some((n, self.shadow_of_result(Function { op, ..function }, goes)))
             })
             .collect();
         self.keep_integer_result(function, false);
         self.on_after_function(0);
-        for (n, result) in results.into_iter().enumerate() {
+        for (n, result) in results {
             if let Some((field, onwards)) = result.whole {
                 let here = self.out.cold.here();
                 self.out.cold.patch(field, here);
@@ -68,10 +69,7 @@ impl Emitter {
             }
             let here = self.out.cold.here();
             self.out.cold.patch(result.unknown, here);
-            if self.mirror().settings.appends {
-                let present = self.call_field(offset_of!(FunctionCall, present));
-                self.out.cold.store_imm64(present, n as i32);
-            }
+            self.say_present(n);
             self.evaluate(&result);
             if self.mirror().settings.policy.is_born || self.mirror().settings.appends {
                 self.exit_if_unknown(left);
@@ -136,6 +134,19 @@ impl Emitter {
         match self.has_upper() {
             true => 16 + u8::from(goes != Goes::Register),
             false => 1,
+        }
+    }
+
+    /// Tells whether a result of this operation depends on nothing, so that nothing is appended for it.
+    pub(in crate::x86::mirror) fn is_constant(&mut self, op: Op) -> bool {
+        self.mirror().settings.appends && op.makes_whole()
+    }
+
+    /// Says of which result the shadow is evaluated next, by its place among the results.
+    pub(in crate::x86::mirror) fn say_present(&mut self, n: usize) {
+        if self.mirror().settings.appends {
+            let present = self.call_field(offset_of!(FunctionCall, present));
+            self.out.cold.store_imm64(present, n as i32);
         }
     }
 
@@ -208,7 +219,7 @@ impl Emitter {
     }
 
     /// After the evaluator: leaves the rest, with the function's return, to the engine if there is something that it does not know.
-    fn exit_if_unknown(&mut self, left: u64) {
+    pub(in crate::x86::mirror) fn exit_if_unknown(&mut self, left: u64) {
         let [not_stack, is_unknown] =
             [offset_of!(FunctionCall, not_stack), offset_of!(FunctionCall, is_unknown)]
                 .map(|at| self.call_field(at));

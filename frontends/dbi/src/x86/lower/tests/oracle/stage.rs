@@ -3,7 +3,8 @@
 use super::snapshot::Snapshot;
 use super::{Binding, START};
 use crate::context::{Context, XSAVE_MASK};
-use crate::engine::{planes, stubs, switch, sys};
+use crate::engine::stubs::{self, Stubs};
+use crate::engine::{planes, switch, sys};
 use crate::mailbox::{self, Mailbox};
 use crate::registers::{self, RegisterShadows};
 use crate::runtime::{Carrier, check_host, has_upper_registers, turned_doubles};
@@ -16,7 +17,7 @@ use crate::x86::mirror::{Mirror, Settings, Watched};
 use crate::x86::rules::constant_bytes;
 use crate::x86::state;
 use crate::x86::superblock::Superblock;
-use shadowgrind_core::shadow::{self, Derivatives};
+use shadowgrind_core::shadow;
 use shadowgrind_core::site::Site;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 
@@ -49,15 +50,7 @@ impl Engine {
         planes::map().expect("the mirror's place is free");
         // The instruction is looked at once more where it is recorded.
         sys::map_at(START, PAGE, libc::PROT_READ | libc::PROT_WRITE).expect("the guest's place is free");
-        // Rules of one shadow are evaluated.
-        let functions = ShadowKind::ALL.iter().find_map(|kind| {
-            let in_place = kind.policy().derivatives == Some(Derivatives::InPlace);
-            kind.functions().filter(|_| in_place)
-        });
-        let evaluator = functions.map_or(0, |functions| functions.evaluate as *const () as u64);
-        let tables = std::array::from_fn(|n| TABLE + 0x10_0000 * n as u64);
-        let (frame, stubs, code) = stubs::build(CONTEXT, tables, STUBS, [0, evaluator]);
-        put(STUBS, code.code());
+        let (frame, stubs) = put_stubs(0);
         put(CONSTANTS, &constant_bytes());
         // SAFETY: the mapping was just made, has room for it, and stays for the life of the process.
         let (context, mailbox) = unsafe { mailbox::place_context(CONTEXT) };
@@ -65,6 +58,14 @@ impl Engine {
         context.enter_stub = stubs.enter;
         Engine { frame, context, mailbox }
     }
+}
+
+/// Puts stubs in their place, the evaluator's for this one.
+fn put_stubs(evaluator: u64) -> (Frame, Stubs) {
+    let tables = std::array::from_fn(|n| TABLE + 0x10_0000 * n as u64);
+    let (frame, stubs, code) = stubs::build(CONTEXT, tables, STUBS, [0, evaluator]);
+    put(STUBS, code.code());
+    (frame, stubs)
 }
 
 /// A shadow carried under a binding, and the memory in which its code runs.
@@ -81,8 +82,11 @@ pub(super) struct Stage {
 
 impl Stage {
     pub(super) fn new(kind: ShadowKind, binding: Binding, shadow: &shadow::Settings) -> Stage {
-        let engine = ENGINE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut engine = ENGINE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         sys::set_gs_base(planes::GS_BASE);
+        let evaluator = kind.functions().map_or(0, |functions| functions.evaluate as *const () as u64);
+        let (frame, stubs) = put_stubs(evaluator);
+        (engine.frame, engine.context.enter_stub) = (frame, stubs.enter);
         let carrier = kind.carry(shadow, check_host().ok());
         let thread = carrier.add_buffer(&engine.mailbox.recording).map(|(thread, _)| thread);
         let (inline, policy) = (kind.inline(), kind.policy());
