@@ -124,8 +124,8 @@ fn errors_of_long_doubles_and_scaled_floats_agree_with_their_reference_path() {
     std::fs::remove_dir_all(&directory).expect("the programs can be removed");
 }
 
-/// Programs for reals: one more, and one that is at fault.
-const REALS: [(&str, &[&str]); 9] = [
+/// Programs for reals: more of them, and one that is at fault.
+const REALS: [(&str, &[&str]); 10] = [
     ("nbody.c", &["300"]),
     ("lu.c", &["2"]),
     ("gram_schmidt.c", &["2"]),
@@ -135,6 +135,7 @@ const REALS: [(&str, &[&str]); 9] = [
     ("burgers.cpp", &["10", "20"]),
     ("pid.c", &["2000"]),
     ("../mpfr/signs.c", &[]),
+    ("../mpfr/rounded.c", &[]),
 ];
 
 /// At a low threshold, so that there is something to find; with fewer bits than our arithmetic has room for, and more.

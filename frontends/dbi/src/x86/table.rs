@@ -317,12 +317,12 @@ impl Row {
     }
 
     /// Tells whether executions of the operation may be watched: its shadow is computed beside the guest's as a rule, or
-    /// recorded, as comparisons may be (`records`).
+    /// recorded, as comparisons and roundings to integers may be (`records`).
     pub(crate) fn is_watched(self, records: bool) -> bool {
         matches!(self, Row::Arith(..) | Row::Unary(..) | Row::Fused(..) | Row::Narrow(_))
             || matches!(self, Row::FusedAlternating { .. } | Row::AddSub(_) | Row::Horizontal(..))
             || matches!(self, Row::X87(X87::Arith(..) | X87::Unary(_) | X87::Store))
-            || records && matches!(self, Row::CompareFlags(_))
+            || records && matches!(self, Row::CompareFlags(_) | Row::Round(..))
     }
 
     /// Tells whether the address of the last x87 instruction is saved in memory.

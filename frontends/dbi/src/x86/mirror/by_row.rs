@@ -14,7 +14,7 @@ use crate::x86::rows;
 use crate::x86::superblock::{Flow, Insn, Superblock};
 use crate::x86::table::{Direction, Row, Shape};
 use crate::x86::wholes::Whole;
-use iced_x86::CpuidFeature;
+use iced_x86::{CpuidFeature, EncodingKind};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::step::Predicate;
 
@@ -94,7 +94,11 @@ impl Emitter {
         match row {
             row if row.is_watched(compares) && self.watched(at) == Watched::Always => self.out_of_line(at),
             Row::Nothing => self.guest(at),
-            Row::Round(..) if records => self.out_of_line(at),
+            // Records are replayed with the rounding mode that code was entered with.
+            Row::Mxcsr(Direction::Restore) if records => self.out_of_line(at),
+            // AVX-512 rounds to fractions as well.
+            Row::Round(..) if records && insn.encoding() == EncodingKind::EVEX => self.out_of_line(at),
+            Row::Round(format, shape) if records => self.arithmetic(at, rounding(insn), None, format, shape),
             row if is_masked(row, insn) && !has_masked_rule(row) => self.checked(at),
             // What is recorded is judged by the way of rounding in which translated code was entered.
             Row::Mxcsr(Direction::Restore) if converts => self.out_of_line(at),
