@@ -100,8 +100,6 @@ impl Emitter {
             Row::Round(..) if records && insn.encoding() == EncodingKind::EVEX => self.out_of_line(at),
             Row::Round(format, shape) if records => self.arithmetic(at, rounding(insn), None, format, shape),
             row if is_masked(row, insn) && !has_masked_rule(row) => self.checked(at),
-            // What is recorded is judged by the way of rounding in which translated code was entered.
-            Row::Mxcsr(Direction::Restore) if converts => self.out_of_line(at),
             Row::Mxcsr(_) if self.hides_mxcsr() => self.annotated_mxcsr(at),
             Row::Integer | Row::Hint | Row::Flags(_) | Row::Mxcsr(_) => self.integer(at),
             Row::Digits if policy.derivatives.is_none() || self.mode.is_off() => self.integer(at),
