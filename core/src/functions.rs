@@ -19,6 +19,8 @@ pub trait Functions: Arith {
     fn exp2(&self, a: Self::V) -> Self::V;
     /// aᵇ, as C's `pow`.
     fn pow(&self, a: Self::V, b: Self::V) -> Self::V;
+    /// aᵇ in lanes where `m` does not hold, anything in others: no time is spent if it holds in all.
+    fn pow_unless(&self, m: Self::M, a: Self::V, b: Self::V) -> Self::V;
     /// ln a.
     fn ln(&self, a: Self::V) -> Self::V;
     /// log₂ a.
@@ -62,6 +64,9 @@ impl Functions for Host {
     }
     fn pow(&self, a: f64, b: f64) -> f64 {
         self.round(libm::pow(a, b))
+    }
+    fn pow_unless(&self, m: bool, a: f64, b: f64) -> f64 {
+        if m { 0.0 } else { self.pow(a, b) }
     }
     fn ln(&self, a: f64) -> f64 {
         self.round(libm::log(a))

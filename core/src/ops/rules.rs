@@ -164,15 +164,15 @@ pub(super) fn power_of_two<K: Functions>(k: &K, n: K::V) -> Gradient<K> {
 pub(super) fn pow_by_base<K: Functions>(k: &K, x: K::V, y: K::V, r: K::V) -> K::V {
     let (zero, one) = (k.lit(0.0), k.lit(1.0));
     let (infinity, least) = (k.lit(f64::INFINITY), k.lit(f64::MIN_POSITIVE));
-    // Each factor 0 wins over an infinite other: the function is constant there, or falls off faster than y grows.
-    let power = k.pow(x, k.sub(y, one));
-    let by_power = k.select(k.eq(power, zero), zero, k.mul(y, power));
     let ratio = k.div(y, x);
-    let (size, ratio_size) = (k.abs(r), k.abs(ratio));
-    let by_result = k.select(k.lt(size, infinity), k.mul(ratio, r), by_power);
-    let by_result = k.select(k.lt(size, least), by_power, by_result);
-    let by_result = k.select(k.lt(ratio_size, infinity), by_result, by_power);
-    let slope = k.select(k.lt(ratio_size, least), by_power, by_result);
+    // Infinite where it has not all its bits; NaN is as it is.
+    let size = |a: K::V| k.select(k.lt(k.abs(a), least), infinity, k.abs(a));
+    let both = k.select(k.lt(size(r), infinity), size(ratio), infinity);
+    let is_usual = k.lt(both, infinity);
+    // Each factor 0 wins over an infinite other: the function is constant there, or falls off faster than y grows.
+    let power = k.pow_unless(is_usual, x, k.sub(y, one));
+    let by_power = k.select(k.eq(power, zero), zero, k.mul(y, power));
+    let slope = k.select(is_usual, k.mul(ratio, r), by_power);
     k.select(k.eq(y, zero), zero, slope)
 }
 

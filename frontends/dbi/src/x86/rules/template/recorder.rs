@@ -58,6 +58,9 @@ impl Functions for Recorder {
     fn pow(&self, _: V, _: V) -> V {
         self.node(Node::UNKNOWN)
     }
+    fn pow_unless(&self, _: M, _: V, _: V) -> V {
+        self.node(Node::UNKNOWN)
+    }
     fn ln(&self, _: V) -> V {
         self.node(Node::UNKNOWN)
     }
