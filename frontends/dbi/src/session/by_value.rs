@@ -198,7 +198,9 @@ impl TakenFloats {
             }
             None => (Candidate { taken, kept, takers: Vec::new(), awaited: 0, is_doubtful }, None),
         };
-        candidate.note(taking);
+        // What a known function is making text of is not lost.
+        let is_known = self.known.iter().rev().take(NEAR).any(|&known| known == taken.value());
+        candidate.note(Taking { is_reversible: taking.is_reversible || is_known, ..taking });
         candidate.awaited += u64::from(candidate.takers[0].0 == taking.by);
         self.all.insert(order, candidate);
         self.by_value.insert((value, order));
@@ -365,7 +367,11 @@ mod tests {
         assert!(floats.drop_one_too_many().is_none());
         assert_eq!(floats.keep(taken(-1.0, 1), SavedShadow(10_000), by(7), false), None);
         let dropped = floats.drop_one_too_many().unwrap();
-        assert_eq!((dropped.kept, dropped.loser()), (SavedShadow(2), Some((Site::NONE, 7))));
+        assert_eq!((dropped.kept, floats.loser(&dropped)), (SavedShadow(2), Some((Site::NONE, 7))));
+        floats.note_known(-2.0);
+        floats.keep(taken(-2.0, 1), SavedShadow(10_001), by(7), false);
+        assert_eq!(floats.all.values().last().unwrap().loser(), None);
+        floats.drop_one_too_many();
         let (&order, candidate) =
             floats.all.iter().find(|(_, candidate)| candidate.taken.value() == 0.0).unwrap();
         assert_eq!((candidate.awaited, candidate.takers.len()), (1, 2));
