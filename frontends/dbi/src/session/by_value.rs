@@ -158,11 +158,11 @@ impl TakenFloats {
         candidate.loser().filter(|_| is_whole && !self.known.contains(&candidate.taken.value()))
     }
 
-    /// Tells whether it is to be known what becomes of `candidate`, with so many bits of error.
-    pub(super) fn concerns(&self, candidate: &Candidate, error_bits: f64) -> bool {
-        /// Bits of error of a float of which nothing is known, as of what is none.
+    /// Tells whether it is to be known what becomes of a float with so many bits of error.
+    pub(super) fn concerns(&self, error_bits: f64) -> bool {
+        /// Bits of error of a float of which nothing is known: what integer code has made of another.
         const UNKNOWN: f64 = 64.0;
-        error_bits > self.threshold && !(candidate.is_doubtful && error_bits >= UNKNOWN)
+        self.threshold < error_bits && error_bits < UNKNOWN
     }
 
     /// In a process that was forked off: what was taken before is its parent's to count.
@@ -200,7 +200,13 @@ impl TakenFloats {
         };
         // What a known function is making text of is not lost.
         let is_known = self.known.iter().rev().take(NEAR).any(|&known| known == taken.value());
-        candidate.note(Taking { is_reversible: taking.is_reversible || is_known, ..taking });
+        // Nor is what integers have made of one that was taken lately, all but its first digits: that counts itself.
+        let is_made_of = |other: &Candidate| {
+            other.taken.bits != taken.bits && other.taken.bits >> u32::BITS == taken.bits >> u32::BITS
+        };
+        let is_wide = taken.format == Format::F64;
+        let is_made = is_wide && self.all.values().rev().take(NEAR).any(is_made_of);
+        candidate.note(Taking { is_reversible: taking.is_reversible || is_known || is_made, ..taking });
         candidate.awaited += u64::from(candidate.takers[0].0 == taking.by);
         self.all.insert(order, candidate);
         self.by_value.insert((value, order));

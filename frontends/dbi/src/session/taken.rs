@@ -97,9 +97,7 @@ impl State {
     fn forget_taken(&mut self, candidate: &Candidate, observer: &mut dyn Observer) {
         let &Candidate { taken: Taken { format, bits, .. }, kept, .. } = candidate;
         if let Some(by) = self.taken.loser(candidate)
-            && observer
-                .kept_error((format, bits), kept)
-                .is_some_and(|bits| self.taken.concerns(candidate, bits))
+            && observer.kept_error((format, bits), kept).is_some_and(|bits| self.taken.concerns(bits))
             && let Some((_, count)) = self.gaps.get_mut(&by)
         {
             *count += 1;
