@@ -8,7 +8,7 @@
 use crate::format::Format;
 use crate::tricks;
 use crate::turned::Tag;
-use crate::words::Words;
+use crate::words::{Words, beside_extended};
 
 /// The shadow of a float, which is ±2ᵏ times the result of this number.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -164,8 +164,7 @@ impl Words for Numbers {
             Format::F64 | Format::F80 => u128::from(((BIAS + power) as u64) << FRACTION_BITS | number),
         };
         if format == Format::F80 {
-            let cell = bits | u128::from(negated) << (Format::F64.width() - 1);
-            return cell << 16 | cell >> 48;
+            return beside_extended(bits as u64 | u64::from(negated) << (Format::F64.width() - 1));
         }
         bits | u128::from(negated) << (format.width() - 1)
     }

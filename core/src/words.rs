@@ -90,6 +90,11 @@ pub trait Words {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct InPlace;
 
+/// Cell beside a long double that holds these bits, of which the first two bytes are those last of the cell as well.
+pub fn beside_extended(bits: u64) -> u128 {
+    u128::from(bits) << 16 | u128::from(bits >> 48)
+}
+
 impl Words for InPlace {
     type Value = f64;
     const BYTEWISE: bool = true;
@@ -126,7 +131,7 @@ impl Words for InPlace {
         let bits = number.to_bits();
         match format {
             _ if bits == 0 => 0,
-            Format::F80 => u128::from(bits) << 16 | u128::from(bits >> 48),
+            Format::F80 => beside_extended(bits),
             Format::F32 if number.is_nan() => narrowed_nan(bits).into(),
             _ => format.from_f64(number),
         }

@@ -95,8 +95,8 @@ fn long_doubles_agree_with_their_reference_path() {
     std::fs::remove_dir_all(&directory).expect("the programs can be removed");
 }
 
-/// Errors beside the x87 stack, and of floats that are scaled by powers of two, are those that the engine finds one by one, but for the mark of what was a float of four bytes: where
-/// all is seen, reals take its place.
+/// Errors beside the x87 stack, and of floats that are scaled by powers of two, are those that the engine finds one by one, but for the
+/// mark of what was a float of four bytes: where all is seen, reals take its place.
 #[test]
 fn errors_of_long_doubles_and_scaled_floats_agree_with_their_reference_path() {
     const MARK: f64 = 1e-6;

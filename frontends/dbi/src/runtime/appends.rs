@@ -6,7 +6,7 @@
 //! handed the float on, and processors carry out stores in order. Knows no shadow.
 
 use super::buffers::Buffers;
-use super::evaluate::{bits, set_lane};
+use super::evaluate::{bits, set_bits};
 use crate::context::{CallVector, FunctionCall, Staging};
 use crate::engine::sys;
 use crate::mailbox::Recording;
@@ -18,7 +18,7 @@ use shadowgrind_core::format::Format;
 use shadowgrind_core::numbers::{self, Numbers, SINGLE_MORE};
 use shadowgrind_core::ops::MAX_OPERANDS;
 use shadowgrind_core::site::Site;
-use shadowgrind_core::words::Words;
+use shadowgrind_core::words::{Words, beside_extended};
 use std::sync::atomic::Ordering;
 
 /// Most numbers that are given away between two stops: a record has no more results than bytes.
@@ -165,14 +165,8 @@ pub(super) extern "C" fn append_call(call: &mut FunctionCall, recording: &Record
     recording.number.store(number + u64::from(lanes), Ordering::Relaxed);
     for n in 0..lanes.into() {
         let is_active = (0..op.arity()).any(|i| bits(&call.shadows[i], format, n) != 0);
-        match format {
-            _ if !is_active => {}
-            Format::F80 => {
-                // The last two bytes are there twice.
-                let cell = u128::from(number) << 16 | u128::from(number >> 48);
-                [call.shadow[0], call.shadow[1]] = [cell as u64, (cell >> 64) as u64];
-            }
-            _ => set_lane(&mut call.shadow, format, n, cell_of(number, format, n)),
+        if is_active {
+            set_bits(&mut call.shadow, format, n, cell_of(number, format, n));
         }
     }
 }
@@ -221,10 +215,11 @@ fn cell_in_record(cell: u128) -> u64 {
 
 /// Cell beside the result of a lane, of a record whose first result has this number.
 #[inline]
-fn cell_of(number: u64, format: Format, lane: usize) -> u64 {
+fn cell_of(number: u64, format: Format, lane: usize) -> u128 {
     match format {
-        Format::F32 => u64::from((number as u32).wrapping_add(SINGLE_MORE + lane as u32)),
-        _ => number + lane as u64,
+        Format::F32 => (number as u32).wrapping_add(SINGLE_MORE + lane as u32).into(),
+        Format::F80 => beside_extended(number),
+        _ => (number + lane as u64).into(),
     }
 }
 

@@ -112,13 +112,11 @@ fn lanes<S: Inline>(
     for n in 0..function.lanes() {
         if let Some(shadow) = shadow::<S>(call, function, n, &eval) {
             call.is_unknown |= u64::from(S::POLICY.is_born && shadow.is_nan());
-            match function.format {
-                Format::F80 => {
-                    let cell = InPlace.encode(Format::F80, 0, shadow);
-                    [call.shadow[0], call.shadow[1]] = [cell as u64, (cell >> 64) as u64];
-                }
-                format => set_lane(&mut call.shadow, format, n, format.from_f64(shadow) as u64),
-            }
+            let cell = match function.format {
+                Format::F80 => InPlace.encode(Format::F80, 0, shadow),
+                format => format.from_f64(shadow),
+            };
+            set_bits(&mut call.shadow, function.format, n, cell);
         }
     }
 }
@@ -171,11 +169,13 @@ pub(super) fn lane(vector: &CallVector, format: Format, n: usize) -> u64 {
     }
 }
 
+/// Sets lane `n`, of a vector in which it was zero, or the one long double.
 #[inline(always)]
-pub(super) fn set_lane(vector: &mut CallVector, format: Format, n: usize, bits: u64) {
+pub(super) fn set_bits(vector: &mut CallVector, format: Format, n: usize, bits: u128) {
     match format {
-        Format::F32 => vector[n / 2] |= bits << (32 * (n % 2)),
-        _ => vector[n] = bits,
+        Format::F32 => vector[n / 2] |= (bits as u64) << (32 * (n % 2)),
+        Format::F80 => [vector[0], vector[1]] = [bits as u64, (bits >> 64) as u64],
+        _ => vector[n] = bits as u64,
     }
 }
 

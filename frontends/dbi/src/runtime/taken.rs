@@ -128,9 +128,10 @@ pub(super) fn read(
 pub(super) fn took(thread: &mut Thread, entry: &Entry, before: &[Before]) {
     let by = (entry.site, entry.insn.code() as usize);
     catch_up(thread);
+    let Some(Shadowed { parts, .. }) = Shadowed::of_mut(&mut thread.client_state) else { return };
+    let layout = parts.layout;
     for operand in before {
-        let Some(shadowed) = Shadowed::of_mut(&mut thread.client_state) else { return };
-        let (layout, float) = (shadowed.parts.layout, operand.float);
+        let float = operand.float;
         // Beside digits that are all zero there would be nothing.
         let is_zero = float.format == Format::F64 && float.bits == 0 && layout.may_be_wide(float.cell as u64);
         let is_part = !is_zero && (float.format == Format::F32 || float.bits >> DIGITS <= 1);

@@ -200,7 +200,7 @@ impl TakenFloats {
         };
         // What a known function is making text of is not lost.
         let is_known = self.known.iter().rev().take(NEAR).any(|&known| known == taken.value());
-        // Nor is what integers have made of one that was taken lately, all but its first digits: that counts itself.
+        // Nor, where all but its first digits are another's that was taken lately, what integers have made of that.
         let is_made_of = |other: &Candidate| {
             other.taken.bits != taken.bits && other.taken.bits >> u32::BITS == taken.bits >> u32::BITS
         };

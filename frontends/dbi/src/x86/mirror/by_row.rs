@@ -112,11 +112,11 @@ impl Emitter {
             Row::CompareFlags(format) if !compares => self.compared_to_flags(at, format),
             Row::CompareFlags(_) if self.mode.is_off() => self.guest(at),
             Row::CompareFlags(format) => {
-                self.record_decision(at, What::Compare(Predicate::ORDER), format, &[0, 1]);
+                self.record_decision(at, What::Compare(Predicate::ORDER), (format, Shape::Scalar), &[0, 1]);
             }
             // In memory the first operand is no register.
             Row::ToInteger(format, how, Shape::Scalar) if converts && insn.op0_register().is_gpr() => {
-                self.record_decision(at, What::Integer(how), format, &[1]);
+                self.record_decision(at, What::Integer(how), (format, Shape::Scalar), &[1]);
             }
             Row::ZeroUpper => self.zero_upper(at, false),
             Row::ZeroAll => self.zero_upper(at, true),
@@ -164,13 +164,12 @@ impl Emitter {
     fn record_compared(&mut self, at: At<'_>, format: Format, shape: Shape) {
         let insn = &at.insn().decoded;
         let first = insn.op_count() - 3;
-        let (what, sources) = (What::Compare(predicate(insn)), &[first, first + 1]);
-        self.record(at, &Plan { what, from: format, to: format, shape, sources, rest: None });
+        self.record_decision(at, What::Compare(predicate(insn)), (format, shape), &[first, first + 1]);
     }
 
-    /// Records what a scalar instruction decides by floats.
-    fn record_decision(&mut self, at: At<'_>, what: What, format: Format, sources: &[u32]) {
-        let shape = Shape::Scalar;
+    /// Records what an instruction decides by floats.
+    fn record_decision(&mut self, at: At<'_>, what: What, of: (Format, Shape), sources: &[u32]) {
+        let (format, shape) = of;
         self.record(at, &Plan { what, from: format, to: format, shape, sources, rest: None });
     }
 }

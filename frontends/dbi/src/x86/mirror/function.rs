@@ -13,7 +13,7 @@ use super::descriptor::{RecordDescriptor, What};
 use super::encode::{self, EQUAL, NO_SIGN};
 use crate::context::{CallVector, Context, FunctionCall, LAST_ATTRIBUTED, reg};
 use crate::mailbox::Mailbox;
-use crate::x86::asm::{Gpr, R11, RAX, RCX, RDI, RSI};
+use crate::x86::asm::{Asm, Gpr, R11, RAX, RCX, RDI, RSI};
 use crate::x86::branch_table::table_jump;
 use crate::x86::code::{ExitKind, Spilled};
 use crate::x86::emit::Emitter;
@@ -127,7 +127,7 @@ impl Emitter {
         let count = self.frame.field(Context::OFFSET_CALLS + 8 * u32::from(number));
         if self.mirror().settings.appends {
             for (n, (op, _)) in function.results().enumerate().filter(|(_, (op, _))| !op.makes_whole()) {
-                let id = self.kind(start, Function { op, ..function });
+                let id = self.kind(start + u64::from(op == Op::Cos), Function { op, ..function });
                 let kind = field(offset_of!(FunctionCall, kinds) + size_of::<u64>() * n);
                 self.out.hot.store_imm32(kind, id as i32);
             }
@@ -179,7 +179,7 @@ impl Emitter {
         } else {
             encode::store(hot, x, RDI, 8);
         }
-        (0..i32::from(function.width)).step_by(8).for_each(|at| encode::store_zero(hot, shadow.plus(at), 8));
+        clear_operand(hot, shadow, function);
     }
 
     /// Goes on at `start`, inside a function that runs as one operation.
@@ -251,7 +251,7 @@ impl Emitter {
         // The function has just written there. movsxd rax, dword ptr [rax]; neg rax
         cold.raw(&[0x48, 0x63, 0x00, 0x48, 0xf7, 0xd8]);
         encode::store(cold, x, RAX, 8);
-        (0..i32::from(function.width)).step_by(8).for_each(|at| encode::store_zero(cold, shadow.plus(at), 8));
+        clear_operand(cold, shadow, function);
     }
 
     /// Sets the flags to "not equal" if one of these operands of the call, of `width` bytes each, has a shadow.
@@ -293,13 +293,13 @@ impl Emitter {
         if stores { cold.store(result, RAX) } else { cold.load(RAX, result) }
     }
 
-    /// Number under which the operation of the function at `start` is appended.
-    fn kind(&mut self, start: u64, Function { op, format, width, .. }: Function) -> u32 {
+    /// Number under which an operation that the evaluator sees to is appended, at `pc`: a byte for each result that has a shadow, so that
+    /// one does not take the other's place.
+    pub(super) fn kind(&mut self, pc: u64, Function { op, format, width, .. }: Function) -> u32 {
         self.recorded(RecordDescriptor {
             narrow: None,
             masked: None,
-            // A byte for each result that has a shadow, so that one does not take the other's place.
-            pc: start + u64::from(op == Op::Cos),
+            pc,
             what: What::Op(op),
             lanes: width / format.bytes() as u8,
             operands: op.arity() as u8,
@@ -331,4 +331,11 @@ impl Emitter {
 pub(super) fn through(base: Gpr, gs: bool) -> Mem {
     let at = At::Base { base: Some(base), index: None, displacement: 0 };
     Mem { gs, fs: false, address32: false, at }
+}
+
+/// Clears the shadow of an operand of the call of `function`.
+fn clear_operand(code: &mut Asm, shadow: Mem, function: Function) {
+    for at in (0..i32::from(function.width)).step_by(8) {
+        encode::store_zero(code, shadow.plus(at), 8);
+    }
 }

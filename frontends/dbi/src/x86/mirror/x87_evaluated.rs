@@ -5,7 +5,6 @@
 //! the first instruction of ours. Does not know what a shadow means.
 
 use super::At;
-use super::descriptor::{RecordDescriptor, What};
 use super::encode;
 use super::x87_stack::{NUMBER, STATUS};
 use super::x87_values::IMAGES;
@@ -21,9 +20,10 @@ use shadowgrind_core::appended::{Operation, Step};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
 use shadowgrind_core::site::Site;
-use shadowgrind_core::step::Sums;
 use std::mem::offset_of;
 
+/// Bytes in which a long double is stored.
+const STORED: u8 = 16;
 /// Register that a push makes the top.
 const PUSHED: u8 = 7;
 
@@ -161,18 +161,7 @@ impl Emitter {
         }
         let operation = Operation { site: Site::NONE, op, from: Format::F80, to: Format::F80 };
         self.mirror().appended_bytes += Step::alone(operation, 1, op.arity()).record_bytes() as u64;
-        let kind = self.recorded(RecordDescriptor {
-            narrow: None,
-            masked: None,
-            pc,
-            what: What::Op(op),
-            lanes: 1,
-            operands: op.arity() as u8,
-            from: Format::F80,
-            to: Format::F80,
-            sums: Sums::Plain,
-            staged: None,
-        });
+        let kind = self.kind(pc, on_stack(op));
         let field = self.frame.field(Context::OFFSET_BETWEEN + offset_of!(FunctionCall, kinds) as u32);
         self.out.hot.store_imm32(field, kind as i32);
     }
@@ -180,9 +169,7 @@ impl Emitter {
     /// The shadow of a result of `op`, which is in `image`, in vector register `number`.
     fn evaluate_between(&mut self, op: Op, image: Mem, number: u8) {
         const LEA_AND_JMP: u64 = 7 + 5;
-        /// Bytes in which a long double is stored.
-        const STORED: u8 = 16;
-        let function = Function { op, format: Format::F80, width: STORED, shape: Shape::Instruction };
+        let function = on_stack(op);
         let [result, shadow] =
             [offset_of!(FunctionCall, result), offset_of!(FunctionCall, shadow)].map(|at| self.between(at));
         let bits = self.frame.field(Context::OFFSET_BETWEEN + offset_of!(FunctionCall, function) as u32);
@@ -199,4 +186,9 @@ impl Emitter {
         hot.load(R11, kept);
         hot.vector_load(number, shadow.plus(NUMBER), 8);
     }
+}
+
+/// The operation as the evaluator is called for it.
+fn on_stack(op: Op) -> Function {
+    Function { op, format: Format::F80, width: STORED, shape: Shape::Instruction }
 }
