@@ -37,7 +37,9 @@ pub(super) fn page_of(handle: u64) -> usize {
 }
 
 impl<V> Page<V> {
-    /// Nobody has any of its handles.
+    /// Page of whose handles nobody has any. Never inlined: it is made on the stack first, and whoever has room for that there touches all
+    /// of it each time.
+    #[inline(never)]
     pub(super) fn new() -> Box<Page<V>> {
         let slots = std::array::from_fn(|_| Slot { value: None, bits: Bits::NONE });
         Box::new(Page { assigned: [0; WORDS], slots })
