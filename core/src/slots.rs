@@ -17,10 +17,9 @@ mod page;
 use crate::format::Format;
 use crate::tricks;
 use std::borrow::Cow;
-use std::ops::{Range, RangeInclusive};
-use std::ptr::null;
+use std::ops::RangeInclusive;
 
-use page::{PAGE, Page, WORDS, count, page_of};
+use page::{PAGE, Page, Slot, WORDS, count, page_of};
 
 /// The handle of what has no shadow.
 pub const NO_HANDLE: u64 = 0;
@@ -184,14 +183,14 @@ impl<V> Slots<V> {
         self.page(handle).slot(handle).value.take()
     }
 
-    /// Memory of what `handle` stands for, where a front end may have it fetched before it is asked for. Any number will do as a
-    /// handle.
+    /// Bytes of a slot.
+    pub const SLOT_BYTES: usize = size_of::<Slot<V>>();
+
+    /// First byte of the [slot](Slots::SLOT_BYTES) of `handle`, which a front end may have fetched before it asks for it. Any number will
+    /// do as a handle.
     #[inline(always)]
-    pub fn memory(&self, handle: u64) -> Range<*const u8> {
-        self.pages
-            .get(page_of(handle))
-            .and_then(Option::as_ref)
-            .map_or(null()..null(), |page| page.memory(handle))
+    pub fn address(&self, handle: u64) -> Option<*const u8> {
+        Some(self.pages.get(page_of(handle))?.as_ref()?.address(handle))
     }
 
     /// Tells whether slots in use are more than a processor keeps nearby.

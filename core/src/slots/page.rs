@@ -2,7 +2,6 @@
 
 use super::bits::Bits;
 use crate::format::Format;
-use std::ops::Range;
 
 /// Handles per page: slots exist only where some are in use.
 pub(super) const PAGE: usize = 512;
@@ -73,11 +72,10 @@ impl<V> Page<V> {
         Some((slot.bits.float(format)?, slot.value.as_ref().filter(|_| self.has_any(handle))?))
     }
 
-    /// Memory of the slot of `handle`.
+    /// First byte of the slot of `handle`.
     #[inline(always)]
-    pub(super) fn memory(&self, handle: u64) -> Range<*const u8> {
-        let slot = std::slice::from_ref(&self.slots[handle as usize % PAGE]).as_ptr_range();
-        slot.start.cast()..slot.end.cast()
+    pub(super) fn address(&self, handle: u64) -> *const u8 {
+        (&raw const self.slots[handle as usize % PAGE]).cast()
     }
 
     /// The slot of `handle`, which somebody has.

@@ -165,13 +165,15 @@ const AHEAD: u64 = 4;
 /// Bytes of a line of cache.
 const LINE: usize = 64;
 
-/// Has the processor fetch memory that is written soon.
+/// Has the processor fetch the slot of `handle`, if it has one, which is used soon.
 #[inline(always)]
-fn fetch(memory: Range<*const u8>) {
-    let bytes = memory.end as usize - memory.start as usize;
-    for offset in (0..bytes).step_by(LINE) {
+fn fetch<V>(slots: &Slots<V>, handle: u64) {
+    let Some(start) = slots.address(handle) else { return };
+    // A slot need not begin with a line: its last byte may be in one more.
+    let last = const { Slots::<V>::SLOT_BYTES - 1 };
+    for offset in (0..last).step_by(LINE).chain([last]) {
         // SAFETY: any address will do: nothing is read or written.
-        unsafe { _mm_prefetch::<_MM_HINT_ET0>(memory.start.wrapping_add(offset).cast()) };
+        unsafe { _mm_prefetch::<_MM_HINT_ET0>(start.wrapping_add(offset).cast()) };
     }
 }
 
@@ -233,11 +235,11 @@ impl<S: Recorded<Vectors>> Replay<'_, S> {
     /// are so many that those of older floats are far, of its operands.
     #[inline(always)]
     fn fetch(&self, record: &Record, known: &[Known<S::Recurring>]) {
-        fetch(self.slots.memory(record[FRESH as usize / 8]));
+        fetch(self.slots, record[FRESH as usize / 8]);
         if self.slots.are_many() {
             let Known { words, recorded, .. } = &known[number(record, ID as usize, 4) as usize];
             for &at in &words.handles[..usize::from(recorded.operands).min(2)] {
-                fetch(self.slots.memory(record[usize::from(at) % record.len()]));
+                fetch(self.slots, record[usize::from(at) % record.len()]);
             }
         }
     }
