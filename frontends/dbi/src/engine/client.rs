@@ -5,7 +5,7 @@
 //! annotator's ([`Client::annotator`]).
 
 use super::end::ProgramEnd;
-use super::handed::{Begun, Writing};
+use super::handed::{Begun, Handing, Writing};
 use super::lock::Held;
 use super::process::Process;
 use super::thread::Thread;
@@ -34,8 +34,8 @@ pub(crate) struct Services {
     pub(crate) writes: bool,
     /// The client is shown what the program hands out of its memory, with what stands beside that.
     pub(crate) sent: bool,
-    /// Bytes that processes of the tree hand each other keep what is beside them in the mirror.
-    pub(crate) hands_on: bool,
+    /// Fate of what stands in the mirror beside bytes that processes of the tree hand each other, if it is to be followed.
+    pub(crate) hands_on: Option<Handing>,
     /// Address of the function that evaluates functions for translated code; 0 for none.
     pub(crate) evaluator: u64,
 }
@@ -204,7 +204,7 @@ pub(crate) trait Client: Any + Send + Sync {
     ) {
     }
 
-    /// The system call at `pc`, of this number and name, has fetched so many floats that are shadowed where they are.
+    /// The system call at `pc`, of this number and name, has fetched so many floats that are shadowed where they come from.
     fn fetched(&self, _thread: &mut Thread, _pc: u64, _call: (u64, &'static str), _floats: u64) {}
 
     /// Address of the site of the system call that the thread is at; 0 if there is none.

@@ -108,16 +108,18 @@ pub(crate) fn any(address: u64, len: u64) -> bool {
 /// narrow floats with shadows cannot be told from a wide one. What is text now is none any more, though parts of what was kept
 /// beside a float that was there may have stayed.
 pub(crate) fn count(address: u64, len: u64) -> u64 {
+    floats(address, len).count() as u64
+}
+
+/// Addresses of floats with shadows in guest memory, one for each word of eight bytes or what of that is there.
+pub(crate) fn floats(address: u64, len: u64) -> impl Iterator<Item = u64> {
     const WORD: u64 = 8;
     let end = address.saturating_add(len);
-    let mut floats = 0;
-    let mut at = address;
-    while at < end {
-        let next = (at / WORD + 1) * WORD;
-        floats += u64::from(any(at, next.min(end) - at) && !is_amid_text(at, address..end));
-        at = next;
-    }
-    floats
+    let next = |at: u64| (at / WORD + 1) * WORD;
+    let words = std::iter::successors((address < end).then_some(address), move |&at| {
+        Some(next(at)).filter(|&next| next < end)
+    });
+    words.filter(move |&at| any(at, next(at).min(end) - at) && !is_amid_text(at, address..end))
 }
 
 /// Tells whether all bytes in the word at `at` and in those beside it, as far as they are in the range, are text, and more than a

@@ -49,7 +49,7 @@ pub(crate) struct Process {
     pub(crate) annotating: AtomicBool,
     /// True if the engine sees all system calls that write guest memory: from the first page on that it write-protects.
     pub(crate) watches_writers: AtomicBool,
-    /// Bytes that processes of the tree hand each other, where what leaves a process is lost otherwise.
+    /// Bytes that processes of the tree hand each other, where their shadows are handed on or counted.
     pub(crate) handed: Option<Handed>,
 }
 
@@ -62,6 +62,11 @@ pub(crate) struct Heap {
 }
 
 impl Process {
+    /// Bytes that processes of the tree hand each other with their shadows; nothing where these are only counted.
+    pub(crate) fn hands_on(&self) -> Option<&Handed> {
+        self.handed.as_ref().filter(|handed| handed.is_on())
+    }
+
     /// Tells whether something is to be said when the process ends.
     pub(crate) fn wants_last_word(&self) -> bool {
         self.options.stats || self.services.attends

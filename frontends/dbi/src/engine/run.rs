@@ -263,7 +263,7 @@ fn process(
         services,
         annotating: AtomicBool::new(false),
         watches_writers: AtomicBool::new(false),
-        handed: if services.hands_on { Handed::new() } else { None },
+        handed: services.hands_on.and_then(Handed::new),
     })))
 }
 

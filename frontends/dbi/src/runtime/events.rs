@@ -37,7 +37,7 @@ impl Client for Tool {
             reads: self.session.wants_texts(),
             writes: self.session.wants_written() || self.session.wants_taken(),
             sent: self.policy().sent != Sent::Unseen,
-            hands_on: self.hands_on(),
+            hands_on: self.handing(),
             evaluator: self.functions().map_or(0, |functions| functions.evaluate as *const () as u64),
         }
     }
@@ -278,13 +278,12 @@ impl Client for Tool {
         writing: Writing<'_>,
     ) {
         let pieces = writing.pieces.iter().filter(is_shadowed);
-        match self.policy().sent {
-            Sent::Unseen => {}
+        let lost = match self.policy().sent {
+            Sent::Unseen => None,
             Sent::Output => {
                 let unsaid: u64 =
                     pieces.filter(|&&(at, len)| !visit::sent(thread, pc, at, len)).map(floats_of).sum();
-                let lost = self.lost_by(thread, pc, call, unsaid);
-                lost.into_iter().for_each(|lost| self.lost(lost));
+                self.lost_by(thread, pc, call, unsaid)
             }
             Sent::Lost => {
                 let is_in_place = self.policy().derivatives == Some(Derivatives::InPlace);
@@ -296,14 +295,14 @@ impl Client for Tool {
                         visit::sent_in_place(thread, pc, at, len);
                     }
                 }
-                let lost = self.lost_by(thread, pc, call, floats);
-                let lost = match &thread.process.handed {
-                    Some(handed) => handed.end(begun, writing, lost),
-                    None => lost,
-                };
-                lost.into_iter().for_each(|lost| self.lost(lost));
+                self.lost_by(thread, pc, call, floats)
             }
-        }
+        };
+        let lost = match &thread.process.handed {
+            Some(handed) => handed.end(begun, writing, lost),
+            None => lost,
+        };
+        lost.into_iter().for_each(|lost| self.lost(lost));
     }
 
     fn fetched(&self, thread: &mut Thread, pc: u64, call: (u64, &'static str), floats: u64) {

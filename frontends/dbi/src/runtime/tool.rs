@@ -3,7 +3,7 @@
 use super::carrier::{Carrier, FunctionCode, InlineCode};
 use super::host::Host;
 use crate::engine::Lock;
-use crate::engine::handed::{Exposed, Lost};
+use crate::engine::handed::{Exposed, Handing, Lost};
 use crate::engine::layout::GUEST_END;
 use crate::engine::process::Process;
 use crate::registers;
@@ -123,9 +123,15 @@ impl Tool {
         if self.upper_registers { registers::in_registers(self.policy()) } else { 0 }
     }
 
-    /// Tells whether cells mean something in other processes too, which are handed them.
-    pub(super) fn hands_on(&self) -> bool {
-        hands_on(self.policy())
+    /// Fate of shadows of bytes that other processes of the tree read: cells may mean something there, or not. Where what leaves is
+    /// counted as lost when it does, this process does not count it again when it reads that itself.
+    pub(super) fn handing(&self) -> Option<Handing> {
+        let policy = self.policy();
+        match policy.sent {
+            Sent::Unseen => None,
+            Sent::Lost if hands_on(policy) => Some(Handing::On),
+            sent => Some(Handing::Counted { own: sent == Sent::Output }),
+        }
     }
 
     /// Tells whether the shadow begins with the program, not with the first seed.

@@ -4,7 +4,7 @@ use super::channel::{self, Key};
 use super::log::{self, Entry};
 use super::pieces::{Pieces, give, note, numbers, shadowed};
 use super::windows::Windows;
-use super::{IS_READ, Lost, READ, Writing, kind};
+use super::{Handing, IS_READ, Lost, READ, Writing, kind};
 use crate::engine::descriptors;
 use hashbrown::HashMap;
 use shadowgrind_core::site::Site;
@@ -124,7 +124,7 @@ impl Known {
     pub(super) fn wrote_file(
         &mut self,
         log: &mut log::Held<'_>,
-        windows: &Windows,
+        (handing, windows): (Handing, &Windows),
         key: Key,
         writing: Writing<'_>,
         written: u64,
@@ -138,7 +138,7 @@ impl Known {
             return Some(place);
         }
         let noted = match shadowed(writing.pieces) {
-            Some(range) => note(log, kind::FILE, key, offset, writing.pieces, range),
+            Some(range) => note(log, handing, (kind::FILE, key), offset, writing.pieces, range),
             None if self.files.contains_key(&key) => {
                 log.add(numbers(kind::PLAIN, key, offset, written), &[]);
                 None
@@ -149,32 +149,36 @@ impl Known {
         noted
     }
 
+    /// Bytes of a file are read: the number of floats whose shadows are counted here.
     pub(super) fn read_file(
         &self,
         log: &mut log::Held<'_>,
-        windows: &Windows,
+        (handing, windows): (Handing, &Windows),
         key: Key,
         range: Range<u64>,
         pieces: Pieces<'_>,
-    ) {
+    ) -> u64 {
         match self.windows.get(&key) {
-            Some(&(at, bytes, _)) if range.end <= bytes => windows.read(at + range.start, pieces),
-            _ => self.read_noted(log, key, range, pieces),
+            Some(&(at, bytes, _)) if range.end <= bytes => {
+                windows.read(at + range.start, pieces);
+                0
+            }
+            _ => self.read_noted(log, handing, key, range, pieces),
         }
     }
 
-    /// Bytes of a file are read, whose mirror nobody shares.
+    /// Bytes of a file are read, whose mirror nobody shares: the number of floats whose shadows are counted here.
     pub(super) fn read_noted(
         &self,
         log: &mut log::Held<'_>,
+        handing: Handing,
         key: Key,
         range: Range<u64>,
         pieces: Pieces<'_>,
-    ) {
-        let Some(file) = self.files.get(&key) else { return };
-        for (&at, &(len, place)) in file.range(..range.end) {
-            give(log, place, at..at + len, &range, pieces);
-        }
+    ) -> u64 {
+        let Some(file) = self.files.get(&key) else { return 0 };
+        let before_end = file.range(..range.end);
+        before_end.map(|(&at, &(len, place))| give(log, handing, place, at..at + len, &range, pieces)).sum()
     }
 }
 

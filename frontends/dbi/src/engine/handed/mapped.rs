@@ -39,14 +39,22 @@ struct Shown {
 
 impl Handed {
     /// A file is mapped, from `offset` on, at guest memory with this start and length; if it is `shared` with who else has it,
-    /// by a call at this address.
-    pub(crate) fn mapped(&self, descriptor: u64, offset: u64, memory: (u64, u64), shared: Option<u64>) {
+    /// by a call at this address and mirrors are [handed on](Handed::is_on). Number of floats in it whose shadows are counted here.
+    pub(crate) fn mapped(
+        &self,
+        descriptor: u64,
+        offset: u64,
+        memory: (u64, u64),
+        shared: Option<u64>,
+    ) -> u64 {
+        let shared = shared.filter(|_| self.is_on());
         if shared.is_none() && self.log.len() == 0 {
-            return;
+            return 0;
         }
         let Some(Channel::File(key)) = Channel::of(descriptor) else {
             // A device that gives memory to whoever maps it, as /dev/zero.
-            return shared.into_iter().for_each(|_| shared_planes::share_fresh(memory.0, memory.1));
+            shared.into_iter().for_each(|_| shared_planes::share_fresh(memory.0, memory.1));
+            return 0;
         };
         if let Some(site) = shared {
             let file = Shown { size: channel::size(descriptor), path: channel::path(descriptor), site };
@@ -55,7 +63,7 @@ impl Handed {
         let mut known = self.known.lock();
         let mut log = self.log.hold();
         known.catch_up(&log);
-        known.read_noted(&mut log, key, offset..offset + memory.1, &[memory]);
+        known.read_noted(&mut log, self.handing, key, offset..offset + memory.1, &[memory])
     }
 
     /// Segment `id` of System V's shared memory is attached.

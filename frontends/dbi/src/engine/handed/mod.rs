@@ -27,7 +27,8 @@ use windows::Windows;
 
 /// Kinds of entries: their first number. Numbers 1 to 3 are a key.
 mod kind {
-    /// Bytes with shadows of a file: numbers 4 and 5 are offset and length; 6 says whether they were read.
+    /// Bytes with shadows of a file: numbers 4 and 5 are offset and length; 6 says whether they were read; 7 is the process that has
+    /// written them.
     pub(super) const FILE: u64 = 1;
     /// Bytes of a file that have none any more, likewise.
     pub(super) const PLAIN: u64 = 2;
@@ -50,11 +51,23 @@ mod kind {
 const AT: usize = 4;
 const LEN: usize = 5;
 const IS_READ: usize = 6;
+const WRITER: usize = 7;
 const WRITTEN: usize = 4;
 const READ: usize = 5;
 
+/// Fate of shadows of bytes that a process of the tree hands another, or itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Handing {
+    /// Whoever reads the bytes has their shadows.
+    On,
+    /// Whoever reads them counts the floats among them that had shadows, as lost to it: cells mean nothing there. What this process
+    /// has written itself is only counted with `own`.
+    Counted { own: bool },
+}
+
 /// Shadows of bytes that are on their way through the kernel, or in files.
 pub(crate) struct Handed {
+    handing: Handing,
     /// The process that began it, and that speaks for those that it has forked.
     first: u32,
     log: Log,
@@ -95,9 +108,14 @@ pub(crate) enum Begun {
 
 impl Handed {
     /// Nothing is handed yet. `None` without memory for it.
-    pub(crate) fn new() -> Option<Handed> {
-        let first = std::process::id();
-        Some(Handed { first, log: Log::new()?, windows: Windows::new()?, known: Lock::new(Known::default()) })
+    pub(crate) fn new(handing: Handing) -> Option<Handed> {
+        let (first, known) = (std::process::id(), Lock::new(Known::default()));
+        Some(Handed { handing, first, log: Log::new()?, windows: Windows::new()?, known })
+    }
+
+    /// Tells whether those who read bytes have their shadows, and those who share memory share its mirror.
+    pub(crate) fn is_on(&self) -> bool {
+        self.handing == Handing::On
     }
 
     /// Keeps other threads of the process out across a `fork`, until dropped on both sides.
@@ -148,7 +166,8 @@ impl Handed {
         let at = log.number(place, WRITTEN);
         let len = length(writing.pieces);
         log.set_number(place, WRITTEN, at + len);
-        let noted = shadowed.and_then(|range| note(&mut log, kind::DATA, key, at, writing.pieces, range));
+        let noted = shadowed
+            .and_then(|range| note(&mut log, self.handing, (kind::DATA, key), at, writing.pieces, range));
         Begun::Stream { place, at, len, noted }
     }
 
@@ -164,7 +183,9 @@ impl Handed {
         known.catch_up(&log);
         let noted = match *begun {
             Begun::Elsewhere | Begun::Queued(_) => None,
-            Begun::File(key) => known.wrote_file(&mut log, &self.windows, key, writing, written),
+            Begun::File(key) => {
+                known.wrote_file(&mut log, (self.handing, &self.windows), key, writing, written)
+            }
             Begun::Stream { place, at, len, noted } => {
                 if written != len && log.number(place, WRITTEN) == at + len {
                     log.set_number(place, WRITTEN, at + written);
@@ -178,7 +199,7 @@ impl Handed {
             }
         };
         match (lost, noted) {
-            (Some(lost), Some(place)) => {
+            (Some(lost), Some(place)) if self.is_on() => {
                 known.own.push(Own { place, lost });
                 None
             }
@@ -186,10 +207,11 @@ impl Handed {
         }
     }
 
-    /// `read` bytes were read into these pieces; `offset` as for writing. `peeks`: they can be read once more.
-    pub(crate) fn received(&self, reading: Writing<'_>, read: u64, peeks: bool) {
+    /// `read` bytes were read into these pieces; `offset` as for writing. `peeks`: they can be read once more. Number of floats
+    /// among them whose shadows are [counted](Handing::Counted) here.
+    pub(crate) fn received(&self, reading: Writing<'_>, read: u64, peeks: bool) -> u64 {
         if self.log.len() == 0 || read == 0 {
-            return;
+            return 0;
         }
         let mut known = self.known.lock();
         let mut log = self.log.hold();
@@ -198,22 +220,24 @@ impl Handed {
             Some(Channel::File(key)) => {
                 let offset =
                     reading.offset.or_else(|| descriptors::offset(reading.descriptor)?.checked_sub(read));
-                if let Some(offset) = offset {
-                    known.read_file(&mut log, &self.windows, key, offset..offset + read, reading.pieces);
-                }
+                offset.map_or(0, |offset| {
+                    let range = offset..offset + read;
+                    known.read_file(&mut log, (self.handing, &self.windows), key, range, reading.pieces)
+                })
             }
             Some(Channel::Pipe(key) | Channel::Socket(key)) => {
-                let Some(stream) = known.streams.get(&key) else { return };
+                let Some(stream) = known.streams.get(&key) else { return 0 };
                 let from = log.number(stream.place, READ);
                 if !peeks {
                     log.set_number(stream.place, READ, from + read);
                 }
                 let range = from..from + read;
-                for &(at, len, place) in &stream.data {
-                    give(&mut log, place, at..at + len, &range, reading.pieces);
-                }
+                let give = |&(at, len, place): &(u64, u64, u64)| {
+                    give(&mut log, self.handing, place, at..at + len, &range, reading.pieces)
+                };
+                stream.data.iter().map(give).sum()
             }
-            None => {}
+            None => 0,
         }
     }
 

@@ -2,47 +2,112 @@
 
 use super::channel::Key;
 use super::log::{self, NUMBERS};
-use super::{AT, IS_READ, LEN};
+use super::{AT, Handing, IS_READ, LEN, WRITER};
 use crate::engine::{guest, planes};
 use std::ops::Range;
 
 /// Pieces of guest memory, address and length, one after the other.
 pub(crate) type Pieces<'a> = &'a [(u64, u64)];
 
-/// Notes the bytes at `range` of the pieces, which begin at `at`, and their shadows; where.
+/// Bytes that have a bit where shadows are only counted: those of a double.
+const WORD: u64 = 8;
+
+/// Notes what of the bytes at `range` of the pieces, which begin at `at`, has shadows, by this process; where.
 pub(super) fn note(
     log: &mut log::Held<'_>,
-    kind: u64,
-    key: Key,
+    handing: Handing,
+    (kind, key): (u64, Key),
     at: u64,
     pieces: Pieces<'_>,
     range: Range<u64>,
 ) -> Option<u64> {
+    let numbers = numbers(kind, key, at + range.start, range.end - range.start);
+    let place = match handing {
+        Handing::On => note_shadows(log, numbers, pieces, range)?,
+        Handing::Counted { .. } => log.add(numbers, &[&words(pieces, range)])?,
+    };
+    log.set_number(place, WRITER, std::process::id().into());
+    Some(place)
+}
+
+/// Adds an entry with the bytes at `range` of the pieces and their shadows; where.
+fn note_shadows(
+    log: &mut log::Held<'_>,
+    numbers: [u64; NUMBERS],
+    pieces: Pieces<'_>,
+    range: Range<u64>,
+) -> Option<u64> {
     let (mut values, mut shadows) = (Vec::new(), Vec::new());
-    for (address, len) in part(pieces, range.clone()) {
+    for (address, len) in part(pieces, range) {
         let bytes = guest::read_bytes(address, len as usize).ok()?;
         let mut shadow = vec![0; bytes.len()];
         planes::read(address, &mut shadow);
         values.extend(bytes);
         shadows.extend(shadow);
     }
-    log.add(numbers(kind, key, at + range.start, range.end - range.start), &[&values, &shadows])
+    log.add(numbers, &[&values, &shadows])
 }
 
-/// Gives the pieces, into which `read` was read, the shadows of what was noted at `place`, as far as it is still at `range`.
+/// A bit for each word at `range` of the pieces: set where that has a shadow.
+fn words(pieces: Pieces<'_>, range: Range<u64>) -> Vec<u8> {
+    const BITS: u64 = u8::BITS as u64;
+    let mut bits = vec![0; (range.end - range.start).div_ceil(WORD * BITS) as usize];
+    let mut before = 0;
+    for (address, len) in part(pieces, range) {
+        let floats = planes::has(address, len).then(|| planes::floats(address, len));
+        for at in floats.into_iter().flatten() {
+            let word = (before + at - address) / WORD;
+            bits[(word / BITS) as usize] |= 1 << (word % BITS);
+        }
+        before += len;
+    }
+    bits
+}
+
+/// Number of words with shadows that begin at `range` of the bytes noted at `place`.
+fn count(log: &log::Held<'_>, place: u64, range: Range<u64>) -> u64 {
+    const BITS: u64 = u8::BITS as u64;
+    let mut bits = vec![0; log.number(place, NUMBERS) as usize];
+    log.bytes(place, 0, &mut bits);
+    let words = range.start.div_ceil(WORD)..range.end.div_ceil(WORD);
+    words.filter(|word| bits[(word / BITS) as usize] >> (word % BITS) & 1 == 1).count() as u64
+}
+
+/// Gives the pieces, into which `read` was read, the shadows of what was noted at `place`, as far as it is still at `range`; or counts
+/// the floats that had some.
 pub(super) fn give(
     log: &mut log::Held<'_>,
+    handing: Handing,
     place: u64,
     range: Range<u64>,
     read: &Range<u64>,
     pieces: Pieces<'_>,
-) {
-    let (noted, all) = (log.number(place, AT), log.number(place, NUMBERS) / 2);
+) -> u64 {
+    let noted = log.number(place, AT);
     let end = range.end.min(noted + log.number(place, LEN)).min(read.end);
     let start = range.start.max(read.start);
     if start >= end {
-        return;
+        return 0;
     }
+    let is_own = log.number(place, WRITER) == u64::from(std::process::id());
+    match handing {
+        Handing::On => give_shadows(log, place, (noted, start..end), read, pieces),
+        Handing::Counted { own } if is_own && !own => {}
+        Handing::Counted { .. } => return count(log, place, start - noted..end - noted),
+    }
+    0
+}
+
+/// Gives the pieces, into which `read` was read, the shadows of the bytes from `start` to `end`, which were noted at `place` from `noted`
+/// on, if they are still those.
+fn give_shadows(
+    log: &mut log::Held<'_>,
+    place: u64,
+    (noted, Range { start, end }): (u64, Range<u64>),
+    read: &Range<u64>,
+    pieces: Pieces<'_>,
+) {
+    let all = log.number(place, NUMBERS) / 2;
     let (mut values, mut shadows) = (vec![0; (end - start) as usize], vec![0; (end - start) as usize]);
     log.bytes(place, start - noted, &mut values);
     log.bytes(place, all + start - noted, &mut shadows);

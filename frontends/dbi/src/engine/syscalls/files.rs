@@ -93,7 +93,7 @@ pub(super) fn unlink(thread: &mut Thread, call: &Call) -> Answer {
     let process = thread.process;
     let mut answer = Answer::NotMade;
     let mut unlink = || answer = pass(thread, call);
-    match &process.handed {
+    match process.hands_on() {
         Some(handed) => handed.unlinks(unlink),
         None => process.client.unlinks(&mut unlink),
     }

@@ -267,7 +267,7 @@ pub(super) fn shmat(thread: &mut Thread, call: &Call) -> Answer {
             Region { prot: libc::PROT_READ | write | exec, shared: true, file: true, grows_down: false };
         space.insert(result, result + len, region);
         drop(space);
-        if let Some(handed) = &thread.process.handed {
+        if let Some(handed) = thread.process.hands_on() {
             handed.attached(id, (result, len));
         }
         thread.client().attaches(thread, (result, len));

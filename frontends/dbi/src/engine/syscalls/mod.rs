@@ -62,7 +62,7 @@ fn take_answer(thread: &mut Thread, call: &Call, begun: &Begun, value: u64) {
     }
     if sys::error_of(value).is_none() {
         writes::forget_shadows(thread, call, value);
-        writes::look_at_received(thread, call, value);
+        writes::look_at_received(thread, call, thread.pc, value);
         writes::look_at_fetched(thread, call, thread.pc, value);
     }
     let next = thread.pc;

@@ -181,8 +181,9 @@ pub(super) fn not_sent(thread: &Thread, call: &Call, begun: &Begun) {
     }
 }
 
-/// Gives what a call has read the shadows that were noted when it was written.
-pub(super) fn look_at_received(thread: &Thread, call: &Call, read: u64) {
+/// Gives what a call of the instruction before `next` has read the shadows that were noted when it was written, or has the client count
+/// those that stay behind.
+pub(super) fn look_at_received(thread: &mut Thread, call: &Call, next: u64, read: u64) {
     let (Some(handed), Some((descriptor, offset))) = (&thread.process.handed, channel(call)) else {
         return;
     };
@@ -194,7 +195,10 @@ pub(super) fn look_at_received(thread: &Thread, call: &Call, read: u64) {
     let pieces = pieces_received(call, read);
     if !pieces.is_empty() {
         let peeks = flags & libc::MSG_PEEK as u64 != 0;
-        handed.received(Writing { descriptor, offset, pieces: &pieces }, read, peeks);
+        let floats = handed.received(Writing { descriptor, offset, pieces: &pieces }, read, peeks);
+        let Some(row) = table::row_of(call.number).filter(|_| floats > 0) else { return };
+        let pc = next.wrapping_sub(crate::engine::sys::SYSCALL_BYTES);
+        thread.client().fetched(thread, pc, (call.number, row.name), floats);
     }
 }
 

@@ -99,10 +99,12 @@ fn tell(thread: &mut Thread, request: &Mmap, region: Region, (at, len): (u64, u6
     match (region.file, region.shared) {
         (true, shared) => {
             let site = shared.then(|| thread.client().address_of_call(thread));
-            handed.mapped(request.fd, request.offset, (at, len), site);
+            let floats = handed.mapped(request.fd, request.offset, (at, len), site);
+            let pc = thread.pc.wrapping_sub(sys::SYSCALL_BYTES);
+            thread.client().fetched(thread, pc, (libc::SYS_mmap as u64, "mmap"), floats);
         }
-        (false, true) => shared_planes::share_fresh(at, len),
-        (false, false) => {}
+        (false, true) if handed.is_on() => shared_planes::share_fresh(at, len),
+        (false, _) => {}
     }
 }
 
