@@ -356,6 +356,7 @@ impl Client for Tool {
 
     fn forked(&self, thread: &mut Thread) {
         self.session.forked();
+        self.exposed.iter().for_each(Exposed::forked);
         Tool::unlock_atomics(self);
         recording::forked(thread);
     }

@@ -1,17 +1,19 @@
 //! Memory that others see as well, under a shadow that cannot be handed to them: what carries shadows there when this process
-//! gives it up, ends or executes a program has left it.
+//! gives it up, ends or executes a program has left it. Processes of the tree that have the memory as well count it then, too.
 //!
 //! Others see what a forked child has too, what is mapped twice, segments of System V's, and files as long as there is a way
 //! to them, and what was there when it was taken away. Knows ranges of guest memory and counts floats; whether anybody reads them is not asked.
 
 use super::Lost;
 use super::channel::{self, Channel, Key};
+use super::shown::{Memory, Shown};
 use crate::engine::{Lock, planes};
 use shadowgrind_core::site::Site;
 
 /// Memory of this process that others may see.
 pub(crate) struct Exposed {
     parts: Lock<Vec<Part>>,
+    shown: Shown,
 }
 
 /// A range of guest memory, and the call that made it.
@@ -22,6 +24,8 @@ struct Part {
     file: Option<File>,
     /// Others have it, too, whether or not there is a way to the file.
     is_shared: bool,
+    /// Floats with shadows that were there when this process was forked: its parent counts them.
+    inherited: u64,
     site: Site,
     /// Number and name of the call.
     call: (u64, &'static str),
@@ -56,6 +60,11 @@ impl Part {
         self.is_shared || self.file.as_ref().is_some_and(|file| file.has_a_way() || is_open(file.key))
     }
 
+    /// Memory that it is, in whichever process: a file, or a range of addresses.
+    fn memory(&self) -> Memory {
+        self.file.as_ref().map_or(Memory::Range(self.start, self.end), |file| Memory::File(file.key))
+    }
+
     /// The floats in it that others may see.
     fn seen(&self, is_open: impl Fn(Key) -> bool) -> Option<Lost> {
         self.lost().filter(|_| self.is_seen(is_open))
@@ -65,7 +74,7 @@ impl Part {
 impl Exposed {
     /// Nothing is seen yet.
     pub(crate) fn new() -> Exposed {
-        Exposed { parts: Lock::new(Vec::new()) }
+        Exposed { parts: Lock::new(Vec::new()), shown: Shown::new() }
     }
 
     /// Guest memory, start and length, is shared with whoever has the file that `descriptor` is open for, or with the children to
@@ -80,39 +89,54 @@ impl Exposed {
         let is_shared = parts.iter().any(is_same);
         parts.iter_mut().filter(|part| is_same(part)).for_each(|part| part.is_shared = true);
         let call = (libc::SYS_mmap as u64, "mmap");
-        parts.push(Part { start, end: start.saturating_add(len), file, is_shared, site, call });
+        let end = start.saturating_add(len);
+        parts.push(Part { start, end, file, is_shared, inherited: 0, site, call });
     }
 
     /// A segment of System V's shared memory is there.
     pub(crate) fn attached(&self, (start, len): (u64, u64), site: Site) {
         let call = (libc::SYS_shmat as u64, "shmat");
         let end = start.saturating_add(len);
-        self.parts.lock().push(Part { start, end, file: None, is_shared: true, site, call });
+        let part = Part { start, end, file: None, is_shared: true, inherited: 0, site, call };
+        self.parts.lock().push(part);
     }
 
     /// Guest memory is given up: what others may see there has left the process.
     pub(crate) fn given_up(&self, start: u64, len: u64) -> Vec<Lost> {
         let gone = self.take(start, start.saturating_add(len));
-        gone.iter().filter_map(|part| part.seen(channel::is_open_here)).collect()
+        gone.iter().flat_map(|part| self.losses(part, channel::is_open_here)).collect()
     }
 
     /// Guest memory at `old` has moved to `new`.
     pub(crate) fn moved(&self, (old, old_len): (u64, u64), (new, new_len): (u64, u64)) {
         let moved = self.take(old, old.saturating_add(old_len));
         let Some(first) = moved.into_iter().min_by_key(|part| part.start) else { return };
-        self.parts.lock().push(Part { start: new, end: new.saturating_add(new_len), ..first });
+        let new_end = new.saturating_add(new_len);
+        self.shown.moved(Memory::Range(old, old.saturating_add(old_len)), Memory::Range(new, new_end));
+        self.parts.lock().push(Part { start: new, end: new_end, ..first });
     }
 
-    /// The process ends: floats that it leaves to others.
+    /// The process ends: floats that it leaves to others, and others to it.
     pub(crate) fn left(&self) -> Vec<Lost> {
         let parts = self.parts.lock();
-        parts.iter().filter_map(|part| part.seen(|_| false)).collect()
+        parts.iter().flat_map(|part| self.losses(part, |_| false)).collect()
+    }
+
+    /// Floats of a part that is given up: those that this process leaves there to others, and those that others have left to it.
+    fn losses(&self, part: &Part, is_open: impl Fn(Key) -> bool) -> Vec<Lost> {
+        let own = part.seen(is_open);
+        if let Some(Lost { floats, .. }) = own {
+            self.shown.add(part.memory(), floats.saturating_sub(part.inherited));
+        }
+        let floats = self.shown.take(part.memory());
+        let others = (floats > 0).then_some(Lost { site: part.site, call: part.call, floats });
+        own.into_iter().chain(others).collect()
     }
 
     /// Another program takes this one's place: the floats that it, or whoever else has that memory, may read.
     pub(crate) fn left_to_program(&self) -> u64 {
         let parts = self.parts.lock();
-        parts.iter().filter_map(|part| part.seen(channel::is_open)).map(|lost| lost.floats).sum()
+        parts.iter().flat_map(|part| self.losses(part, channel::is_open)).map(|lost| lost.floats).sum()
     }
 
     /// Calls what takes away a name of a file. Whoever found it by that has seen what is there.
@@ -132,7 +156,14 @@ impl Exposed {
     pub(crate) fn hold(&self) -> impl Sized + '_ {
         let mut parts = self.parts.lock();
         parts.iter_mut().for_each(|part| part.is_shared = true);
-        parts
+        (parts, self.shown.hold())
+    }
+
+    /// Begins a forked child.
+    pub(crate) fn forked(&self) {
+        for part in self.parts.lock().iter_mut() {
+            part.inherited = planes::count_touched(part.start, part.end - part.start);
+        }
     }
 
     /// Takes what is known of this range.

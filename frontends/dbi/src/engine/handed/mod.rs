@@ -13,6 +13,7 @@ mod known;
 mod log;
 mod mapped;
 mod pieces;
+mod shown;
 mod windows;
 
 use crate::engine::{Lock, descriptors};
