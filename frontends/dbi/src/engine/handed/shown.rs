@@ -49,7 +49,7 @@ pub(super) struct Shown {
     known: Lock<Known>,
 }
 
-/// What this process knows of the log.
+/// The log as this process knows it.
 #[derive(Default)]
 pub(super) struct Known {
     /// So far it was looked at.
@@ -69,7 +69,7 @@ impl Shown {
         self.known.lock()
     }
 
-    /// This process leaves so many floats with shadows.
+    /// Adds so many floats with shadows that this process leaves in memory.
     pub(super) fn add(&self, memory: Memory, floats: u64) {
         let [a, b, c] = memory.numbers();
         let own = std::process::id().into();
@@ -78,7 +78,7 @@ impl Shown {
         }
     }
 
-    /// This process has moved memory: what others have left in the old one is in the new one.
+    /// Moves what others have left, as this process has moved the memory.
     pub(super) fn moved(&self, old: Memory, new: Memory) {
         let mut known = self.known.lock();
         self.catch_up(&mut known);
@@ -110,7 +110,7 @@ impl Shown {
 mod tests {
     use super::*;
 
-    /// What another process has left is taken once, by who has that memory; what this one has left never is.
+    /// Floats that another process has left are taken once, by who has that memory; those of this one never are.
     #[test]
     fn what_others_leave_is_taken_once() {
         let shown = Shown::new();
