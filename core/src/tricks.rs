@@ -209,8 +209,8 @@ pub fn rounds(format: Format, magic: f64, sum: f64) -> bool {
 pub const FRACTION_BITS: u32 = 8;
 
 /// Tells whether a number of this format, of which these are the bits, may be meant to round to fractions: ±1.5·2ⁿ with a last place
-/// between 2⁻⁸ and 1, perhaps with the bias of exponents added, so that the last digits of a sum are an exponent. It may be any other
-/// number as well, unless it is taken off again.
+/// between 2⁻⁸ and 1, perhaps with the bias of exponents added, so that the last digits of a sum are an exponent above a place in a
+/// table, or with a single one of these digits. It may be any other number as well, unless it is taken off again.
 #[inline(always)]
 pub fn may_round_to_fractions(format: Format, bits: u128) -> bool {
     let (least, span) = match format {
@@ -221,8 +221,13 @@ pub fn may_round_to_fractions(format: Format, bits: u128) -> bool {
     let (half, digits) = (1 << (fraction - 1), bits & ((1 << fraction) - 1));
     let bias = (1 << (format.width() - format.precision() - 1)) - 1;
     let field = (bits >> fraction) as u32 & (2 * bias + 1);
-    let above = field.wrapping_sub(bias + least);
-    above <= span && (digits == half || digits == half | u128::from(bias) << (span - above))
+    let added = digits ^ half;
+    // Tables may have more entries than the last place has fractions, or fewer.
+    let is_offset = || {
+        let place = added.trailing_zeros();
+        place <= FRACTION_BITS && [1, u128::from(bias)].contains(&(added >> place))
+    };
+    field.wrapping_sub(bias + least) <= span && (added == 0 || is_offset())
 }
 
 /// Tells whether adding `magic`, which is taken off again, to something small has rounded it to a multiple of the last place of
@@ -429,6 +434,11 @@ mod tests {
             assert_eq!(rounds(magic, 0.3), bias > 0.0, "{power} {bias}");
         }
         assert!(!rounds(1.5 * 45_f64.exp2() + 1022.0, 0.3));
+        // A bias above more places than a sum has fractions, and single digits, as vector libraries have them.
+        for added in [2046.0, 0.125, 2.0] {
+            assert!(rounds(1.5 * 49_f64.exp2() + added, 0.3), "{added}");
+        }
+        assert!(!rounds(1.5 * 49_f64.exp2() + 0.375, 0.3) && !rounds(1.5 * 49_f64.exp2() + 64.0, 0.3));
         let single = |x: f32| u128::from(x.to_bits());
         assert!(rounds_to_fractions(Format::F32, single(196735.0), single(196735.3)));
         assert!(rounds_to_fractions(Format::F32, single(786432.0), single(786432.3)));

@@ -22,9 +22,9 @@ static real nearest(real x)
     return x + magic - magic;
 }
 
-static real rest(real x)
+static real rest(real x, real added)
 {
-    real magic = WHOLE / STEPS, sum = x + magic;
+    real magic = WHOLE / STEPS + added, sum = x + magic;
     return x - (sum - magic);
 }
 
@@ -73,7 +73,9 @@ static void checks(void)
 {
 #ifndef __FAST_MATH__ // which may take the number off before it is added
     AT("nearest^", nearest(x), 0, 0.3, -2.7, 17.1);
-    AT("rest^", rest(x), 1, 0.3, -2.7, 17.1);
+    AT("rest^", rest(x, 0), 1, 0.3, -2.7, 17.1);
+    AT("rest-by-bias^", rest(x, 2 * BIAS), 1, 0.3, -2.7, 17.1); // as for a table of twice as many entries
+    AT("rest-by-unit^", rest(x, (real)1 / STEPS), 1, 0.3, -2.7, 17.1);
     AT("power-by-exponent~16", power_by_exponent(x), W(exp2)(w) * W(log)(2.0L), 0.3, -2.7, 7.1);
     AT("power~16", power_of_two(x), W(exp2)(w) * W(log)(2.0L), 0.3, -2.7, 7.1);
 #endif
