@@ -179,10 +179,10 @@ pub fn is_for_exponent(format: Format, float: u128, other: u128) -> bool {
     other != 0 && exponent(float) != 0 && exponent(other) << (format.precision() - 1) == other
 }
 
-/// Tells whether a mask leaves a float its exponent and a few digits behind the first, fewer than words of any size have: a place in a
-/// table is made of these, or they are taken off.
+/// Tells whether a mask leaves a float its exponent and a few digits behind the first, fewer than any format has that numbers are rounded
+/// to (bfloat16 has seven): a place in a table is made of these, or they are taken off.
 pub fn leaves_few_digits(format: Format, mask: u128) -> bool {
-    const FEW: u32 = 3;
+    const FEW: u32 = 5;
     let significand = (1 << (format.precision() - 1)) - 1;
     let exponent = (sign(format) - 1) & !significand;
     mask & exponent == exponent && mask & significand != 0 && mask & (significand >> FEW) == 0

@@ -81,18 +81,26 @@ static __attribute__((noinline)) double float_over_power(double x)
 }
 
 /* As a table is looked up by the first digits: what is left is the number but for a constant. */
-static __attribute__((noinline)) double without_first(double x)
+static __attribute__((noinline)) double without_first(double x, uint64_t mask)
 {
     parts p = {x};
-    p.u &= 0xfffe000000000000;
+    p.u &= mask;
     return (x - p.d) * 2;
 }
 
-static __attribute__((noinline)) double float_without_first(double x)
+static __attribute__((noinline)) double float_without_first(double x, uint32_t mask)
 {
     narrow p = {(float)x};
-    p.u &= 0xffc00000;
+    p.u &= mask;
     return (double)(((float)x - p.f) * 2);
+}
+
+/* As vector libraries take logarithms: of a reciprocal that integers round to the last word of a double, and of what is left. */
+static __attribute__((noinline)) double log_by_reciprocal(double x)
+{
+    parts p = {1 / x};
+    p.u = (p.u + 0x0000800000000000) & 0xffff000000000000;
+    return log1p(x * p.d - 1) - log(p.d);
 }
 
 static __m128i word(uint64_t bits) { return _mm_cvtsi64_si128((long long)bits); }
@@ -189,8 +197,11 @@ static void checks(void)
         AT("float-power", float_power(x), 0, 1.7);
         AT("over-power", over_power(1.1 * x), 1.1L / (fabsl(w) < 2 ? 1 : -2), 1.7, -3.3);
         AT("float-over-power~1e8^", float_over_power(1.1 * x), 1.1L, 1.7);
-        AT("without-first", without_first(1.1 * x), 2.2L, 1.7, -3.3);
-        AT("float-without-first~1e8^", float_without_first(1.1 * x), 2.2L, 1.7, -3.3);
+        AT("without-first", without_first(1.1 * x, 0xfffe000000000000), 2.2L, 1.7, -3.3);
+        AT("without-first-five", without_first(1.1 * x, 0xffff800000000000), 2.2L, 1.7, -3.3);
+        AT("float-without-first~1e8^", float_without_first(1.1 * x, 0xffc00000), 2.2L, 1.7, -3.3);
+        AT("float-without-first-five~1e8^", float_without_first(1.1 * x, 0xfffc0000), 2.2L, 1.7, -3.3);
+        AT("log-by-reciprocal", log_by_reciprocal(1.1 * x), 1 / w, 1.7, 0.3);
         AT("reduced", reduced(1.1 * x), 2.2L / exp2l(floorl(log2l(fabsl(1.1L * w)))), 1.7, 0.3, 248.1);
         AT("by-narrow-lanes", by_narrow_lanes(1.1 * x), 4.4L, 1.7, 3.3);
         AT("sum-elsewhere", twice(sum_elsewhere(1.1 * x)), 4.4L, 1.7, 3.3);
