@@ -57,6 +57,20 @@ static void at_the_edge(lanes a, const wide *da)
     munmap(pages, 2 * PAGE);
 }
 
+/* What is left of numbers when the nearest 16ths are taken off. A mask has the number that rounds in the sum's place, as vector libraries
+   put it where the sum is next to it. */
+static lanes rest_chosen(lanes x, mask m)
+{
+    const real magic = (real)(KIND == 4 ? 786432.0 : 422212465065984.0);
+    lanes made, magics;
+    for (int i = 0; i < COUNT; i++)
+        magics.lanes[i] = magic;
+    __asm__ volatile("vadd" SUFFIX " %2, %1, %0\n\tvblendm" SUFFIX " %2, %0, %0 %{%3%}\n\tvsub" SUFFIX " %2, %0, %0\n\t"
+                     "vsub" SUFFIX " %0, %1, %0"
+                     : "=&v"(made.vector) : "v"(x.vector), "v"(magics.vector), "Yk"(m));
+    return made;
+}
+
 static void checks(void)
 {
     volatile mask chosen = (mask)0xa35a;
@@ -71,6 +85,7 @@ static void checks(void)
         }
         at_the_edge(a, da);
         EACH("merged-sum", PS(mask_add)(a.vector, m, a.vector, b.vector), da[i] + db[i], da[i]);
+        EACH("rest-chosen", rest_chosen(a, m).vector, da[i], da[i]);
         EACH("zeroed-sum", PS(maskz_add)(m, a.vector, b.vector), da[i] + db[i], 0);
         EACH("merged-fma", PS(mask_fmadd)(a.vector, m, b.vector, a.vector),
              a.lanes[i] * db[i] + b.lanes[i] * da[i] + da[i], da[i]);

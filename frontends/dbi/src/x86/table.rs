@@ -144,6 +144,8 @@ pub(crate) enum Moved {
     Select(Format),
     /// Each byte likewise.
     SelectBytes,
+    /// Each lane from one of two sources, by a bit of a mask.
+    Chosen,
     /// Lanes from or to memory, where the sign of another operand's lane says so.
     Masked(Format),
     /// Any other rearrangement.

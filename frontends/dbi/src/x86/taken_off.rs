@@ -7,7 +7,7 @@
 use super::discover::CodeSource;
 use super::rows;
 use super::sums::Decoded;
-use super::table::{General, Row};
+use super::table::{General, Moved, Row};
 use iced_x86::{FlowControl, Instruction, OpKind, Register};
 use shadowgrind_core::ops::Op;
 
@@ -109,7 +109,9 @@ impl Values {
             return;
         }
         let moves = matches!(row, Row::Move { .. } | Row::General(General::Move)) && insn.op_count() == 2;
-        let moved = if moves { self.of(insn, 1) } else { None };
+        // Lanes that come from elsewhere, as the number itself where a sum is too near to it, leave the purpose of the others as it is.
+        let chooses = matches!(row, Row::Move(Moved::Chosen, _));
+        let moved = if moves || chooses { self.of(insn, 1) } else { None };
         let Some(to) = Place::of(insn, 0) else { return };
         let based = |place: Place| matches!(place, Place::Memory(base, _) if Place::Register(base.full_register()) == to);
         self.places.retain(|&(place, _)| place != to && !based(place));
@@ -185,6 +187,9 @@ mod tests {
         let stored: &[&[u8]] =
             &[KEEP, ADD, b"\xf2\x0f\x11\x55\xf8", b"\xf2\x0f\x10\x5d\xf8", b"\xf2\x0f\x5c\xd9", RET];
         assert!(found(1, stored));
+        // vblendmpd zmm3{k1}, zmm2, zmm1; subsd xmm3, xmm1
+        let chosen: &[&[u8]] = &[KEEP, ADD, b"\x62\xf2\xed\x49\x65\xd9", b"\xf2\x0f\x5c\xd9", RET];
+        assert!(found(1, chosen));
         // The same with a call between, and the term in memory: subsd xmm3, [rbp-16] with xmm2 from there
         let called: &[&[u8]] = &[
             b"\xf2\x0f\x10\x55\xf0",

@@ -56,9 +56,9 @@ rows! {
     Vpermd Vpermps Vpermw Vpermb => Move(Rearranged, 1 << 1);
     Vpermt2b Vpermt2w Vpermt2d Vpermt2q Vpermt2ps Vpermt2pd => Move(Rearranged, 1 << 1);
     Vpermi2b Vpermi2w Vpermi2d Vpermi2q Vpermi2ps Vpermi2pd => Move(Rearranged, 1 << 0);
-    Vblendmps Vblendmpd Vpblendmb Vpblendmw Vpblendmd Vpblendmq
     Vcompressps Vcompresspd Vpcompressb Vpcompressw Vpcompressd Vpcompressq
     Vexpandps Vexpandpd Vpexpandb Vpexpandw Vpexpandd Vpexpandq => Move(Rearranged, FIXED);
+    Vblendmps Vblendmpd Vpblendmb Vpblendmw Vpblendmd Vpblendmq => Move(Chosen, FIXED);
     Blendvps => Move(Select(F32), XMM0);
     Blendvpd => Move(Select(F64), XMM0);
     Pblendvb => Move(SelectBytes, XMM0);
