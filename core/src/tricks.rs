@@ -179,13 +179,16 @@ pub fn is_for_exponent(format: Format, float: u128, other: u128) -> bool {
     other != 0 && exponent(float) != 0 && exponent(other) << (format.precision() - 1) == other
 }
 
-/// Tells whether a mask leaves a float its exponent and a few digits behind the first, fewer than any format has that numbers are rounded
-/// to (bfloat16 has seven): a place in a table is made of these, or they are taken off.
+/// Digits behind the first that a place in a table may be made of: fewer than any format has that numbers are rounded to (bfloat16 has
+/// seven).
+pub const FEW_DIGITS: u32 = 5;
+
+/// Tells whether a mask leaves a float its exponent and a few digits behind the first: a place in a table is made of these, or they are
+/// taken off.
 pub fn leaves_few_digits(format: Format, mask: u128) -> bool {
-    const FEW: u32 = 5;
     let significand = (1 << (format.precision() - 1)) - 1;
     let exponent = (sign(format) - 1) & !significand;
-    mask & exponent == exponent && mask & significand != 0 && mask & (significand >> FEW) == 0
+    mask & exponent == exponent && mask & significand != 0 && mask & (significand >> FEW_DIGITS) == 0
 }
 
 /// Tells whether an operation with `other` cuts out just a significand, perhaps with its sign.

@@ -10,6 +10,7 @@ use crate::x86::far;
 use crate::x86::mirror::encode::{self, ABOVE_OR_EQUAL, Alu, EQUAL, NOT_EQUAL, Shift};
 use crate::x86::vector::Mem;
 use iced_x86::Instruction;
+use shadowgrind_core::tricks::FEW_DIGITS;
 
 /// An instruction of which one operand is a float with a shadow.
 pub(super) struct Rescaling<'a> {
@@ -298,6 +299,15 @@ impl Emitter {
         encode::alu_constant(&mut self.out.cold, Alu::And, to, of.fields.largest(), bytes);
     }
 
+    /// Exits where so few digits are left that they may be a place in a table, be they all that there were.
+    fn exit_if_few_digits(&mut self, of: &Rescaling<'_>, Free { r, c, .. }: Free, ways: &mut Ways) {
+        let bytes = of.fields.bytes;
+        let cold = &mut self.out.cold;
+        encode::copy(cold, c, r, bytes);
+        encode::shift(cold, Shift::Left, c, of.upper() + FEW_DIGITS as u8, bytes);
+        ways.exits.push(cold.jcc_open(EQUAL));
+    }
+
     /// With the difference of float and result in `b`: leaves in `c` the power of two between them. It exits where the
     /// digits differ, and do not move along as in a sum, and what has no exponent.
     fn compare_fields(&mut self, of: &Rescaling<'_>, free: Free, ways: &mut Ways) {
@@ -305,6 +315,9 @@ impl Emitter {
         let Fields { does, bytes, .. } = *of.fields;
         let (largest, bias) = (of.fields.largest(), (of.fields.largest() / 2) as u64);
         let cuts = matches!(does, Does::Cut | Does::CutOthers | Does::Gather);
+        if cuts && of.is_whole {
+            self.exit_if_few_digits(of, free, ways);
+        }
         if bytes == 4 && matches!(does, Does::Add | Does::Subtract) {
             self.exit_if_upper_half(of, free, ways);
         } else if bytes == 4 || cuts || matches!(does, Does::Join | Does::Change) {
