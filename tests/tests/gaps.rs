@@ -302,7 +302,7 @@ fn memory_that_processes_share_is_followed() {
     assert_eq!(gaps(&seen), []);
 }
 
-/// What a process gets from its child, with a shadow that stays there, is counted where it is read; a derivative comes along.
+/// Floats that a process gets from its child, whose shadows stay there, are counted where they are read; derivatives come along.
 #[test]
 fn what_a_child_hands_back_is_counted_where_it_is_not_followed() {
     for shadow in ["adjoint", "error", "mpfr"] {
