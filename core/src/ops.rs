@@ -18,8 +18,8 @@ use Partial::{Factor, Minus, MinusOne, One, Sign, Unless, When, Zero};
 use Residual::{Exact, Never, Rounded, Unknown};
 pub use parts::{InParts, PARTED, Parts};
 pub use reads::{OperandFactor, Reads};
-pub use rules::ERROR_BOUND;
 use rules::*;
+pub use rules::{ERROR_BOUND, LEAST_LEFT, LEAST_LEFT_OF_ROOT};
 
 /// No op has more operands.
 pub const MAX_OPERANDS: usize = 3;

@@ -121,7 +121,11 @@ impl ErrorShadow {
             // A number chosen for what it is in its format: no other is meant.
             return 0.0;
         }
-        if is_lost(lane.op, lane.shadows.iter().flatten().copied()) {
+        let errors: [f64; MAX_OPERANDS] =
+            std::array::from_fn(|i| lane.shadows.get(i).copied().flatten().copied().unwrap_or(0.0));
+        let floats: [f64; MAX_OPERANDS] =
+            std::array::from_fn(|i| lane.x.get(i).map_or(0.0, |&bits| lane.from.to_f64(bits)));
+        if is_lost(lane.op, &floats[..lane.x.len()], &errors[..lane.x.len()]) {
             return f64::NAN;
         }
         functions::prepare_rare(lane.op);
@@ -132,8 +136,6 @@ impl ErrorShadow {
         if !is_function(lane.op) || !error.is_finite() {
             return error;
         }
-        let errors: [f64; MAX_OPERANDS] =
-            std::array::from_fn(|i| lane.shadows.get(i).copied().flatten().copied().unwrap_or(0.0));
         traced(lane.op, lane.to, error, &errors[..lane.x.len()])
     }
 
@@ -141,13 +143,18 @@ impl ErrorShadow {
     fn measurable(x: &Observed<'_, f64>) -> Option<Real> {
         let error = *x.shadow?;
         let value = real(x.format, x.bits, Some(error));
-        let size = |x: f64| if x == 0.0 { i32::MIN / 2 } else { libm::ilogb(x) + 1 };
-        let float = x.format.to_f64(x.bits);
-        let precision = own_format(x).precision().min(Format::F64.precision()) as i32;
+        let (own, float) = (own_format(x), x.format.to_f64(x.bits));
         // Of a zero, what it is a difference of is not known, nor how much of its error was lost with that.
         let is_known = error.is_finite() && float.is_finite() && float != 0.0;
-        let bound = is_known.then(|| (size(error) - precision + LOST).max(size(float) - REACH));
-        Some(Real::about(value, own_format(x), bound.map_or(f32::INFINITY, |bound| bound as f32)))
+        let bound = is_known.then(|| Self::bound(error, (own, x.format.convert(x.bits, own))));
+        Some(Real::about(value, own, bound.map_or(f32::INFINITY, |bound| bound as f32)))
+    }
+
+    /// Logarithm of what the error of the float `bits` may be off by.
+    fn bound(error: f64, (format, bits): (Format, u128)) -> i32 {
+        let size = |x: f64| if x == 0.0 { i32::MIN / 2 } else { libm::ilogb(x) + 1 };
+        let precision = format.precision().min(Format::F64.precision()) as i32;
+        (size(error) - precision + LOST).max(size(format.to_f64(bits)) - REACH)
     }
 
     /// The real as far as it is known: `all` of it where the error is certain, and NaN where nothing of it is.

@@ -8,7 +8,7 @@
 //! Knows the formulas, over [`Arith`], and the numbers that they hold for; not what is made of an error.
 
 use super::Op;
-use super::rules::{difference_error, local_of_root, quotient, sum_error};
+use super::rules::{difference_error, error_of_root, quotient_by, sum_error};
 use crate::arith::Arith;
 use crate::format::Format;
 
@@ -82,11 +82,11 @@ impl Op {
             }
             (Op::Div, &[a, b]) => {
                 let rest = k.neg(product_less(k, r, b, a));
-                quotient(k, [rest, k.fnma(r.high, e[1], e[0])], k.add(b.high, e[1]))
+                quotient_by(k, [rest, k.fnma(r.high, e[1], e[0])], b.high, e[1])
             }
             (Op::Sqrt, &[a]) => {
-                let rest = local_of_root(k, k.neg(product_less(k, r, r, a)), e[0]);
-                quotient(k, [rest, e[0]], k.add(r.high, k.sqrt(k.add(a.high, e[0]))))
+                let rest = k.neg(product_less(k, r, r, a));
+                error_of_root(k, rest, [a.high, e[0]], r.high)
             }
             (Op::Narrow, &[a]) => k.add(k.add(k.sub(a.high, r.high), a.low), e[0]),
             _ => return None,

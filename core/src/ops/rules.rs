@@ -14,6 +14,13 @@ pub(super) use std::f64::consts::{FRAC_1_PI, LN_2, LN_10, LOG2_E, LOG10_E, PI};
 /// Relative error that an error may have itself.
 pub const ERROR_BOUND: f64 = 1.0 / (1_u64 << 33) as f64;
 
+/// Least part of an error that a float and its error together may be, if anything is divided by them: what is left has ten bits less
+/// than the error has.
+pub const LEAST_LEFT: f64 = 1.0 / (1 << 10) as f64;
+
+/// Least part of an error that a float and its error together may be, if their root is taken, by which half as many bits are lost.
+pub const LEAST_LEFT_OF_ROOT: f64 = LEAST_LEFT * LEAST_LEFT;
+
 /// 2/√π (DLMF 7.2.1).
 const TWO_OVER_SQRT_PI: f64 = std::f64::consts::FRAC_2_SQRT_PI;
 
@@ -67,14 +74,36 @@ pub(super) fn step<K: Arith>(k: &K, a: K::V, b: K::V) -> K::V {
 
 /// (local + carried) / b, but +0 where both terms are zero together, of either sign, whatever b is: an error that is none. The term
 /// in which the other is lost keeps a trace of it, so that other numbers which are the same floats have other errors.
-pub(super) fn quotient<K: Arith>(k: &K, [local, carried]: [K::V; 2], b: K::V) -> K::V {
+fn quotient<K: Arith>(k: &K, [local, carried]: [K::V; 2], b: K::V) -> K::V {
     let (zero, sum) = (k.lit(0.0), k.add(local, carried));
     k.select(k.eq(sum, zero), zero, k.traced(k.div(sum, b), k.mul(local, carried)))
 }
 
+/// Error of a quotient: (local + carried) / b, as [`quotient`], for a divisor b that is the number and `e`, its error; unknown where
+/// they cancel each other.
+pub(super) fn quotient_by<K: Arith>(k: &K, terms: [K::V; 2], b: K::V, e: K::V) -> K::V {
+    let b = k.add(b, e);
+    unless_cancelled(k, quotient(k, terms, b), [b, e], LEAST_LEFT)
+}
+
+/// Error of root r of a + `e`, a number and its error: (local + `e`) / (r + √(a + `e`)), as [`quotient`]; unknown where they cancel
+/// each other.
+pub(super) fn error_of_root<K: Arith>(k: &K, local: K::V, [a, e]: [K::V; 2], r: K::V) -> K::V {
+    let a = k.add(a, e);
+    let error = quotient(k, [local_of_root(k, local, e), e], k.add(r, k.sqrt(a)));
+    unless_cancelled(k, error, [a, e], LEAST_LEFT_OF_ROOT)
+}
+
+/// `error`, but NaN where a number with error `e` leaves less than `least` of that: what is left is not known well enough for
+/// what is made of it to be as well known as errors are.
+fn unless_cancelled<K: Arith>(k: &K, error: K::V, [left, e]: [K::V; 2], least: f64) -> K::V {
+    let is_cancelled = k.lt(k.abs(left), k.abs(k.mul(e, k.lit(least))));
+    k.select(is_cancelled, k.lit(f64::NAN), error)
+}
+
 /// Local rounding error of a root, in terms of its operand with error `e`, where that seems to cancel it: a² that was rounded has the
 /// root a but for what was lost beside the error of the square.
-pub(super) fn local_of_root<K: Arith>(k: &K, local: K::V, e: K::V) -> K::V {
+fn local_of_root<K: Arith>(k: &K, local: K::V, e: K::V) -> K::V {
     k.fma(e, k.ulps(4.0), local)
 }
 

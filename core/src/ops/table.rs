@@ -55,7 +55,7 @@ macro_rules! for_each_op {
                 primal: k.div(a, b),
                 gradient: over(b, [One, Minus(r)]),
                 residual: Rounded(k.over(k.fnma(r, b, a), b)),
-                moved: |e| quotient(k, [k.fnma(r, b, a), k.fnma(r, e[1], e[0])], k.add(b, e[1])),
+                moved: |e| quotient_by(k, [k.fnma(r, b, a), k.fnma(r, e[1], e[0])], b, e[1]),
                 real: m.div(a, b),
             }
             /// √a. At 0, also at √−0 = −0, the one-sided derivative is +∞ and the residual 0.
@@ -65,8 +65,7 @@ macro_rules! for_each_op {
                 residual: Rounded(k.over(k.fnma(r, r, k.abs(a)), twice(k, r))),
                 moved: |e| {
                     let a = k.abs(a);
-                    let local = local_of_root(k, k.fnma(r, r, a), e[0]);
-                    quotient(k, [local, e[0]], k.add(r, k.sqrt(k.add(a, e[0]))))
+                    error_of_root(k, k.fnma(r, r, a), [a, e[0]], r)
                 },
                 real: m.sqrt(a),
             }

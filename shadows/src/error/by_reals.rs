@@ -3,7 +3,7 @@
 use rug::Float;
 use shadowgrind_core::arith::{Arith, Host};
 use shadowgrind_core::format::Format;
-use shadowgrind_core::ops::{MAX_OPERANDS, Op, Residual};
+use shadowgrind_core::ops::{LEAST_LEFT, LEAST_LEFT_OF_ROOT, MAX_OPERANDS, Op, Residual};
 
 use super::known::mixed;
 use crate::reals::mpfr::Mpfr;
@@ -16,12 +16,36 @@ const LEAST_SINGLE: f64 = f32::from_bits(1) as f64;
 /// Bits of the reals that operations are computed in out of line.
 pub(super) const PRECISION: u32 = 320;
 
-/// Tells whether nothing is known of a result whose operands have these errors: an angle may be anywhere on the circle if its
-/// error is itself off by a good fraction of a turn.
-pub(super) fn is_lost<'a>(op: Op, errors: impl IntoIterator<Item = &'a f64>) -> bool {
+/// Tells whether nothing is known of a result of which the operands have these errors: an angle may be anywhere on the circle if its
+/// error is itself off by a good fraction of a turn, and a number that its error cancels may be as near as any to one where the
+/// function is not smooth.
+#[inline(always)]
+pub(super) fn is_lost(op: Op, x: &[f64], errors: &[f64]) -> bool {
     /// Largest error of an angle that has twenty significant bits behind the point.
     const FAR: f64 = 8192.0;
-    matches!(op, Op::Sin | Op::Cos | Op::Tan) && errors.into_iter().any(|error| error.abs() > FAR)
+    let is_far = || matches!(op, Op::Sin | Op::Cos | Op::Tan) && errors.iter().any(|error| error.abs() > FAR);
+    let least = if op == Op::Sqrt { LEAST_LEFT_OF_ROOT } else { LEAST_LEFT };
+    let is_cancelled = |i: usize| {
+        let is_with = |left: f64| left.abs() < least * errors[i].abs();
+        from_edge(op, i, x[i] + errors[i]).is_some_and(is_with)
+    };
+    match op {
+        Op::Atan2 => is_cancelled(0) && is_cancelled(1),
+        _ => is_far() || (0..x.len()).any(is_cancelled),
+    }
+}
+
+/// Distance of operand `i`, which is `x`, from the next number where the function or one of its derivatives has no value.
+#[inline(always)]
+fn from_edge(op: Op, i: usize, x: f64) -> Option<f64> {
+    match (op, i) {
+        (Op::Div, 1) | (Op::Atan2, _) => Some(x),
+        (Op::Sqrt | Op::Cbrt | Op::Log | Op::Log2 | Op::Log10 | Op::Pow, 0) => Some(x),
+        (Op::Log1p, 0) => Some(1.0 + x),
+        (Op::Asin | Op::Acos | Op::Acosh | Op::Atanh, 0) => Some(1.0 - x.abs()),
+        (Op::Lgamma | Op::Tgamma, 0) => (x < 0.5).then(|| x - x.round_ties_even()),
+        _ => None,
+    }
 }
 
 /// The result of an operation in the reals: NaN if it is finite, and so large that MPFR cannot hold it.

@@ -126,7 +126,7 @@ pub(super) fn error(op: Op, x: &[f64], errors: &[f64], r: f64) -> Option<f64> {
     };
     let a = operand(0)?;
     let b = if x.len() > 1 { operand(1)? } else { Pair::from(0.0) };
-    if is_lost(op, errors) || !RANGE.contains(&r.abs()) {
+    if is_lost(op, x, errors) || !RANGE.contains(&r.abs()) {
         return None;
     }
     let (error, lost) = match op {

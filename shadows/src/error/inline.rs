@@ -50,7 +50,7 @@ impl Inline for ErrorShadow {
     }
 
     fn eval_slowly(format: Format, op: Op, given: Given<'_, f64>) -> f64 {
-        if is_lost(op, given.shadows) {
+        if is_lost(op, given.x, given.shadows) {
             return f64::NAN;
         }
         let operands = given.x.iter().zip(given.shadows);

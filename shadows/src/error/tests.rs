@@ -172,3 +172,26 @@ fn roundings_that_come_out_otherwise_are_in_doubt() {
     }
     assert!(doubted * 3 < count, "{doubted} of {count} doubted for nothing");
 }
+
+/// Errors of what is made of a number that its error nearly cancels are unknown: such a number is noise, and so is what it divides.
+/// Less than that is told, and so are zeros that are divided by others.
+#[test]
+fn what_cancelled_numbers_divide_is_unknown() {
+    let error = |op, x: &[f64], r, e: &[f64]| {
+        let given = Given { x, r, shadows: e };
+        let told = ErrorShadow::eval(Format::F64, op, given);
+        if told.is_nan() { ErrorShadow::eval_slowly(Format::F64, op, given) } else { told }
+    };
+    let cancelled = |bits: f64| -0.5 * (1.0 - (-bits).exp2());
+    for (bits, is_told) in [(5.0, true), (9.0, true), (11.0, false), (40.0, false)] {
+        let quotient = error(Op::Div, &[3.0, 0.5], 6.0, &[0.0, cancelled(bits)]);
+        assert_eq!(!quotient.is_nan(), is_told, "{bits} bits: {quotient}");
+        let logarithm = error(Op::Log, &[0.5], 0.5_f64.ln(), &[cancelled(bits)]);
+        assert_eq!(!logarithm.is_nan(), is_told, "{bits} bits: {logarithm}");
+        let power = error(Op::Pow, &[0.5, -0.2], 0.5_f64.powf(-0.2), &[cancelled(bits), 0.0]);
+        assert_eq!(!power.is_nan(), is_told, "{bits} bits: {power}");
+        let root = error(Op::Sqrt, &[0.5], 0.5_f64.sqrt(), &[cancelled(bits + 10.0)]);
+        assert_eq!(!root.is_nan(), is_told, "{bits} bits: {root}");
+        assert!(!error(Op::Exp, &[0.5], 0.5_f64.exp(), &[cancelled(bits)]).is_nan());
+    }
+}

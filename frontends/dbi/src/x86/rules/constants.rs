@@ -8,7 +8,7 @@ use shadowgrind_core::arith::trace_bits;
 use shadowgrind_core::format::Format;
 use shadowgrind_core::functions::circular;
 use shadowgrind_core::numbers::SINGLE_MORE;
-use shadowgrind_core::ops::ERROR_BOUND;
+use shadowgrind_core::ops::{ERROR_BOUND, LEAST_LEFT, LEAST_LEFT_OF_ROOT};
 use shadowgrind_core::tricks;
 use shadowgrind_core::words::WIDENED;
 use std::f64::consts::{FRAC_2_SQRT_PI, LN_2, LN_10, LOG2_E, LOG10_E};
@@ -17,7 +17,7 @@ use super::super::vector::Mem;
 use super::template::Constant;
 
 /// All that rules of TABLE 1 and their guards need.
-const OWN: [Constant; 56] = [
+const OWN: [Constant; 58] = [
     Constant::Sign,
     Constant::Magnitude,
     Constant::Whole,
@@ -72,6 +72,8 @@ const OWN: [Constant; 56] = [
     literal(f64::NAN),
     literal(16.0 / (1_u64 << 63) as f64),
     literal(ERROR_BOUND),
+    literal(LEAST_LEFT),
+    literal(LEAST_LEFT_OF_ROOT),
     Constant::Ulps(4.0_f64.to_bits()),
     Constant::Trace,
 ];
