@@ -96,6 +96,18 @@ fn on_each_path() -> impl Iterator<Item = (&'static str, &'static [&'static str]
     ["dot", "adjoint"].into_iter().flat_map(move |shadow| ways.map(|options| (shadow, options)))
 }
 
+/// A lane beside one with a derivative has none to lose, on the fast path and on its reference path.
+#[test]
+fn lanes_beside_one_with_a_derivative_are_no_gaps() {
+    for (shadow, options) in on_each_path() {
+        let Some(seen) = observe(shadow, "beside.c", "-O1", "sse2", options) else { return };
+        assert_eq!(gaps(&seen), [], "{shadow} {options:?}");
+        let dots: Vec<Option<f64>> = seen.report.outputs.iter().map(|output| output.dot).collect();
+        let is_right = matches!(dots[..], [Some(first), Some(0.0)] if (first + 1.0 / 9.0).abs() < 1e-15);
+        assert!(shadow != "dot" || is_right, "{options:?}: {dots:?}");
+    }
+}
+
 /// The fast path and its reference path count the same; how a library prints is its own business.
 #[test]
 fn comparisons_of_floats_with_derivatives_are_counted() {

@@ -185,6 +185,8 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
     pub(super) fn changes_part(&mut self, by: Bitwise, x: [Operand; 2], r: Operand, format: Format) -> bool {
         let [first, second] = self.carried(x, format.bytes());
         let one = match (first, second) {
+            // A lane beside one with a shadow.
+            (0, 0) => return false,
             (_, 0) => 0,
             (0, _) => 1,
             _ => return false,
