@@ -182,3 +182,14 @@ fn there_is_nothing_to_warn_of() {
     assert!(all.is_empty(), "{all:?}");
     assert_eq!(end, End::Exit(0));
 }
+
+/// Standard input may be a file that the program opens by the name of standard input.
+#[test]
+fn standard_input_is_found_that_is_opened_by_its_name() {
+    let Some(exe) = guest_of("dot", "reopened.c", "-O1") else { return };
+    let case = Case::new("dot", &["--input=stdin:1:2"], &exe);
+    let (all, end) = warnings(&case);
+    assert_eq!((&all[..], end), (&[][..], End::Exit(0)));
+    let seen = case.observe().unwrap_or_else(|e| panic!("{e:?}"));
+    assert_eq!(seen.report.outputs.iter().map(|output| output.dot).collect::<Vec<_>>(), [Some(1.5)]);
+}

@@ -240,6 +240,11 @@ fn canonical(source: &TextSource) -> TextSource {
     TextSource::File(path.to_string_lossy().into_owned())
 }
 
+/// Tells whether standard input is the file at `path`.
+fn is_standard_input(path: &str) -> bool {
+    std::fs::read_link("/proc/self/fd/0").is_ok_and(|file| file.as_os_str() == path)
+}
+
 impl Session {
     /// Tells whether texts that the program reads are wanted.
     pub(crate) fn wants_texts(&self) -> bool {
@@ -257,9 +262,21 @@ impl Session {
     ) {
         let mut state = self.state.lock();
         let Some(parsed) = &state.parsed else { return };
-        let name = path.map_or(TextSource::Stdin, |path| TextSource::File(path.to_owned()));
+        let is_named =
+            |name: &TextSource| parsed.inputs.iter().any(|input| input.name.as_ref() == Some(name));
+        let file = path.map(|path| (path, TextSource::File(path.to_owned())));
+        let name = match file {
+            // A program may open /dev/stdin.
+            Some((path, file))
+                if !is_named(&file) && is_named(&TextSource::Stdin) && is_standard_input(path) =>
+            {
+                TextSource::Stdin
+            }
+            Some((_, file)) => file,
+            None => TextSource::Stdin,
+        };
         let is_of_system = path.is_some_and(|path| SYSTEM.iter().any(|folder| path.starts_with(folder)));
-        let is_named = parsed.inputs.iter().any(|input| input.name.as_ref() == Some(&name));
+        let is_named = is_named(&name);
         if is_of_system && !is_named {
             return;
         }
