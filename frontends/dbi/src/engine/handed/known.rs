@@ -177,8 +177,11 @@ impl Known {
         pieces: Pieces<'_>,
     ) -> u64 {
         let Some(file) = self.files.get(&key) else { return 0 };
-        let before_end = file.range(..range.end);
-        before_end.map(|(&at, &(len, place))| give(log, handing, place, at..at + len, &range, pieces)).sum()
+        // What begins before may reach into the range; bytes are noted once.
+        let before = file.range(..range.start).next_back();
+        let first = before.map_or(range.start, |(&at, _)| at);
+        let concerned = file.range(first..range.end.max(first));
+        concerned.map(|(&at, &(len, place))| give(log, handing, place, at..at + len, &range, pieces)).sum()
     }
 }
 

@@ -11,6 +11,8 @@ pub(crate) type Pieces<'a> = &'a [(u64, u64)];
 
 /// Bytes that have a bit where shadows are only counted: those of a double.
 const WORD: u64 = 8;
+/// Number of those bits in a byte of the log.
+const BITS: u64 = u8::BITS as u64;
 
 /// Notes what of the bytes at `range` of the pieces, which begin at `at`, has shadows, by this process; where.
 pub(super) fn note(
@@ -24,7 +26,7 @@ pub(super) fn note(
     let numbers = numbers(kind, key, at + range.start, range.end - range.start);
     let place = match handing {
         Handing::On => note_shadows(log, numbers, pieces, range)?,
-        Handing::Counted { .. } => log.add(numbers, &[&words(pieces, range)])?,
+        Handing::Counted { .. } => log.add(numbers, &[&words(pieces, range)?])?,
     };
     log.set_number(place, WRITER, std::process::id().into());
     Some(place)
@@ -48,9 +50,8 @@ fn note_shadows(
     log.add(numbers, &[&values, &shadows])
 }
 
-/// A bit for each word at `range` of the pieces: set where that has a shadow.
-fn words(pieces: Pieces<'_>, range: Range<u64>) -> Vec<u8> {
-    const BITS: u64 = u8::BITS as u64;
+/// A bit for each word at `range` of the pieces: set where that has a shadow. Nothing if none has, as where all is text.
+fn words(pieces: Pieces<'_>, range: Range<u64>) -> Option<Vec<u8>> {
     let mut bits = vec![0; (range.end - range.start).div_ceil(WORD * BITS) as usize];
     let mut before = 0;
     for (address, len) in part(pieces, range) {
@@ -61,16 +62,16 @@ fn words(pieces: Pieces<'_>, range: Range<u64>) -> Vec<u8> {
         }
         before += len;
     }
-    bits
+    bits.iter().any(|&byte| byte != 0).then_some(bits)
 }
 
 /// Number of words with shadows that begin at `range` of the bytes noted at `place`.
 fn count(log: &log::Held<'_>, place: u64, range: Range<u64>) -> u64 {
-    const BITS: u64 = u8::BITS as u64;
-    let mut bits = vec![0; log.number(place, NUMBERS) as usize];
-    log.bytes(place, 0, &mut bits);
     let words = range.start.div_ceil(WORD)..range.end.div_ceil(WORD);
-    words.filter(|word| bits[(word / BITS) as usize] >> (word % BITS) & 1 == 1).count() as u64
+    let first = words.start / BITS;
+    let mut bits = vec![0; (words.end.div_ceil(BITS) - first) as usize];
+    log.bytes(place, first, &mut bits);
+    words.filter(|word| bits[(word / BITS - first) as usize] >> (word % BITS) & 1 == 1).count() as u64
 }
 
 /// Gives the pieces, into which `read` was read, the shadows of what was noted at `place`, as far as it is still at `range`; or counts
