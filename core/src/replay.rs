@@ -10,6 +10,7 @@ use crate::site::Site;
 use crate::step::{Lowered, Map, Operand, Place, Predicate, Step, Sums};
 
 mod bitwise;
+mod by_bytes;
 mod ends;
 mod mixed;
 mod parts;
