@@ -100,7 +100,7 @@ fn on_each_path() -> impl Iterator<Item = (&'static str, &'static [&'static str]
 #[test]
 fn lanes_beside_one_with_a_derivative_are_no_gaps() {
     for (shadow, options) in on_each_path() {
-        let Some(seen) = observe(shadow, "beside.c", "-O1", "sse2", options) else { return };
+        let Some(seen) = observe(shadow, "lane_beside.c", "-O1", "sse2", options) else { return };
         assert_eq!(gaps(&seen), [], "{shadow} {options:?}");
         let dots: Vec<Option<f64>> = seen.report.outputs.iter().map(|output| output.dot).collect();
         let is_right = matches!(dots[..], [Some(first), Some(0.0)] if (first + 1.0 / 9.0).abs() < 1e-15);
