@@ -143,18 +143,13 @@ impl ErrorShadow {
     fn measurable(x: &Observed<'_, f64>) -> Option<Real> {
         let error = *x.shadow?;
         let value = real(x.format, x.bits, Some(error));
-        let (own, float) = (own_format(x), x.format.to_f64(x.bits));
+        let size = |x: f64| if x == 0.0 { i32::MIN / 2 } else { libm::ilogb(x) + 1 };
+        let float = x.format.to_f64(x.bits);
+        let precision = own_format(x).precision().min(Format::F64.precision()) as i32;
         // Of a zero, what it is a difference of is not known, nor how much of its error was lost with that.
         let is_known = error.is_finite() && float.is_finite() && float != 0.0;
-        let bound = is_known.then(|| Self::bound(error, (own, x.format.convert(x.bits, own))));
-        Some(Real::about(value, own, bound.map_or(f32::INFINITY, |bound| bound as f32)))
-    }
-
-    /// Logarithm of what the error of the float `bits` may be off by.
-    fn bound(error: f64, (format, bits): (Format, u128)) -> i32 {
-        let size = |x: f64| if x == 0.0 { i32::MIN / 2 } else { libm::ilogb(x) + 1 };
-        let precision = format.precision().min(Format::F64.precision()) as i32;
-        (size(error) - precision + LOST).max(size(format.to_f64(bits)) - REACH)
+        let bound = is_known.then(|| (size(error) - precision + LOST).max(size(float) - REACH));
+        Some(Real::about(value, own_format(x), bound.map_or(f32::INFINITY, |bound| bound as f32)))
     }
 
     /// The real as far as it is known: `all` of it where the error is certain, and NaN where nothing of it is.

@@ -57,7 +57,7 @@ impl Tool {
             entry,
             called_away: Lock::new(Vec::new()),
             host,
-            exposed: (kind.policy().sent != Sent::Unseen && !hands_on(kind.policy())).then(Exposed::new),
+            exposed: matches!(handing(kind.policy()), Some(Handing::Counted { .. })).then(Exposed::new),
         }
     }
 
@@ -123,15 +123,9 @@ impl Tool {
         if self.upper_registers { registers::in_registers(self.policy()) } else { 0 }
     }
 
-    /// Fate of shadows of bytes that other processes of the tree read: cells may mean something there, or not. Where what leaves is
-    /// counted as lost when it does, this process does not count it again when it reads that itself.
+    /// Fate of shadows of bytes that other processes of the tree read.
     pub(super) fn handing(&self) -> Option<Handing> {
-        let policy = self.policy();
-        match policy.sent {
-            Sent::Unseen => None,
-            Sent::Lost if hands_on(policy) => Some(Handing::On),
-            sent => Some(Handing::Counted { own: sent == Sent::Output }),
-        }
+        handing(self.policy())
     }
 
     /// Tells whether the shadow begins with the program, not with the first seed.
@@ -192,7 +186,12 @@ impl Tool {
     }
 }
 
-/// Tells whether shadows under this policy mean something in other processes too.
-fn hands_on(policy: &Policy) -> bool {
-    policy.sent == Sent::Lost && policy.derivatives == Some(Derivatives::InPlace)
+/// Fate of shadows of bytes that other processes of the tree read: cells may mean something there, or not. Where what leaves is
+/// counted as lost when it does, a process does not count it again when it reads that itself.
+fn handing(policy: &Policy) -> Option<Handing> {
+    match policy.sent {
+        Sent::Unseen => None,
+        Sent::Lost if policy.derivatives == Some(Derivatives::InPlace) => Some(Handing::On),
+        sent => Some(Handing::Counted { own: sent == Sent::Output }),
+    }
 }

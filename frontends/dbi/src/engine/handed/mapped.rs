@@ -47,7 +47,6 @@ impl Handed {
         memory: (u64, u64),
         shared: Option<u64>,
     ) -> u64 {
-        let shared = shared.filter(|_| self.is_on());
         if shared.is_none() && self.log.len() == 0 {
             return 0;
         }

@@ -23,13 +23,12 @@ pub(super) fn note(
     pieces: Pieces<'_>,
     range: Range<u64>,
 ) -> Option<u64> {
-    let numbers = numbers(kind, key, at + range.start, range.end - range.start);
-    let place = match handing {
-        Handing::On => note_shadows(log, numbers, pieces, range)?,
-        Handing::Counted { .. } => log.add(numbers, &[&words(pieces, range)?])?,
-    };
-    log.set_number(place, WRITER, std::process::id().into());
-    Some(place)
+    let mut numbers = numbers(kind, key, at + range.start, range.end - range.start);
+    numbers[WRITER] = std::process::id().into();
+    match handing {
+        Handing::On => note_shadows(log, numbers, pieces, range),
+        Handing::Counted { .. } => log.add(numbers, &[&words(pieces, range)?]),
+    }
 }
 
 /// Adds an entry with the bytes at `range` of the pieces and their shadows; where.

@@ -51,7 +51,7 @@ pub(super) struct Shown {
 
 /// The log as this process knows it.
 #[derive(Default)]
-pub(super) struct Known {
+struct Known {
     /// So far it was looked at.
     until: u64,
     /// Floats that others have left, and that this process has not taken.

@@ -98,7 +98,7 @@ fn tell(thread: &mut Thread, request: &Mmap, region: Region, (at, len): (u64, u6
     let Some(handed) = &thread.process.handed else { return };
     match (region.file, region.shared) {
         (true, shared) => {
-            let site = shared.then(|| thread.client().address_of_call(thread));
+            let site = (shared && handed.is_on()).then(|| thread.client().address_of_call(thread));
             let floats = handed.mapped(request.fd, request.offset, (at, len), site);
             let pc = thread.pc.wrapping_sub(sys::SYSCALL_BYTES);
             thread.client().fetched(thread, pc, (libc::SYS_mmap as u64, "mmap"), floats);
