@@ -30,6 +30,7 @@ use shadowgrind_core::findings::{
 use shadowgrind_core::format::Format;
 use shadowgrind_core::inline::{Given, Inline};
 use shadowgrind_core::ops::{ERROR_BOUND, InParts, MAX_OPERANDS, Op, Parts};
+use shadowgrind_core::reals::Reals;
 use shadowgrind_core::rounding::Rounding;
 use shadowgrind_core::shadow::{
     Errors, Lane, Leaves, Observed, Policy, Rule, Seed, Sent, Settings, Shadow, reach,
@@ -41,11 +42,13 @@ use shadowgrind_core::words::{InPlace, WIDENED, is_trace};
 use crate::diagnosis::operations::What;
 use crate::diagnosis::special;
 use crate::diagnosis::spots::{Left, verdict};
+use crate::exact::rounds_to_integer;
 use crate::reals::measure;
 use crate::reals::mpfr::Mpfr;
 use crate::reals::real::Real;
 use by_reals::{PRECISION, difference_of, is_function, is_lost, real, traced};
 use causes::{Causes, WATCH};
+use decisions::Outcome;
 
 /// Bits that an error may have lost to the roundings of errors.
 const LOST: i32 = 20;
@@ -139,6 +142,23 @@ impl ErrorShadow {
         traced(lane.op, lane.to, error, &errors[..lane.x.len()])
     }
 
+    /// The error of a sum with a magic number, which is that of the integer in its last digits: another one where float and real are
+    /// rounded apart. There is none in a fraction, which the program has chosen.
+    fn rounded(&mut self, lane: &Lane<'_, f64>) -> f64 {
+        let Some(index) = rounds_to_integer(lane, self.sums) else { return 0.0 };
+        self.reals.current = self.rounding[usize::from(lane.from != Format::F80)];
+        let x = Observed { format: lane.from, bits: lane.x[index], shadow: lane.shadows[index] };
+        match decisions::converted(ToInteger::Round, x, &self.reals) {
+            Outcome::Alike => 0.0,
+            Outcome::Unsettled => f64::NAN,
+            Outcome::Flips => {
+                let integer = |error| self.reals.round(&real(x.format, x.bits, error), Rounding::Current);
+                let error = (integer(x.shadow.copied()) - integer(None)).to_f64();
+                if lane.op == Op::Sub && index == 1 { -error } else { error }
+            }
+        }
+    }
+
     /// The float with its error as a real with the bound of its error, as reports have it.
     fn measurable(x: &Observed<'_, f64>) -> Option<Real> {
         let error = *x.shadow?;
@@ -207,16 +227,15 @@ impl Rule for ErrorShadow {
     }
 
     fn op(&mut self, lane: &Lane<'_, f64>) -> Option<f64> {
-        if lane.rounds_by_magic(self.sums) {
-            return None;
-        }
         let traces = lane.shadows.iter().flatten().filter(|&&&error| is_trace(error)).count();
         if traces != 0 {
             (0..traces).for_each(|_| self.causes.mismatch(lane.site));
             return Some(f64::NAN);
         }
+        let rounds = lane.rounds_by_magic(self.sums);
         let usual = |format| matches!(format, Format::F32 | Format::F64);
         let error = match () {
+            () if rounds => self.rounded(lane),
             () if !usual(lane.from) || !usual(lane.to) => {
                 let known = Self::long(lane).filter(|error| !error.is_nan());
                 known.unwrap_or_else(|| self.by_reals(lane))
@@ -228,6 +247,9 @@ impl Rule for ErrorShadow {
             }
             () => self.by_reals(lane),
         };
+        if rounds && error == 0.0 {
+            return None;
+        }
         let error = self.causes.saw(lane, error, (self.rounding, self.sums));
         (error.to_bits() != 0).then_some(error)
     }

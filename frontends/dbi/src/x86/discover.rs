@@ -8,7 +8,7 @@
 use super::access::is_write;
 use super::function::Counted;
 use super::returns;
-use super::rounding::{Rounding, adds_floats, adds_on_stack};
+use super::rounding::{Rounding, format_of_sum};
 use super::rows;
 use super::sums::find_sums;
 use super::superblock::{Decision, End, FloatFacts, Flow, Insn, Superblock};
@@ -107,8 +107,7 @@ impl Superblock {
             return;
         }
         let mut facts = FloatFacts::default();
-        let adds = |insn: &Insn| adds_floats(&insn.decoded) || adds_on_stack(&insn.decoded);
-        if self.insns.iter().any(adds) {
+        if self.insns.iter().any(|insn| format_of_sum(&insn.decoded).is_some()) {
             let parts = self.extents.iter().map(|&(from, _)| source.rounds(from));
             facts.rounds = parts.fold(Rounding::default(), Rounding::or);
             facts.sums = find_sums(&self.insns, self.start, facts.rounds, source);

@@ -42,17 +42,21 @@ impl Rounding {
     }
 }
 
-/// Tells whether `insn` is a sum whose shadow emitted code computes.
-pub(crate) fn adds_floats(insn: &Instruction) -> bool {
+/// Format of the terms of `insn`, where it is a sum: that of its lanes, or the x87 stack's.
+pub(crate) fn format_of_sum(insn: &Instruction) -> Option<Format> {
     match rows::row(insn) {
-        Row::Arith(op, ..) | Row::Fused(op, ..) => !op.addends().is_empty(),
-        _ => false,
+        Row::Arith(op, format, _) | Row::Fused(op, _, format, _) | Row::Horizontal(op, format) => {
+            (!op.addends().is_empty()).then_some(format)
+        }
+        Row::AddSub(format) | Row::FusedAlternating { format, .. } | Row::DotProduct(format) => Some(format),
+        Row::X87(X87::Arith(op, _)) => (!op.addends().is_empty()).then_some(Format::F80),
+        _ => None,
     }
 }
 
-/// Tells whether `insn` is a sum on the x87 stack.
-pub(crate) fn adds_on_stack(insn: &Instruction) -> bool {
-    matches!(rows::row(insn), Row::X87(X87::Arith(Op::Add | Op::Sub, _)))
+/// Tells whether each lane of vector instruction `insn` is one operation on lanes in the same place.
+pub(super) fn has_separate_lanes(insn: &Instruction) -> bool {
+    matches!(rows::row(insn), Row::Arith(..) | Row::Fused(..))
 }
 
 /// Tells whether instruction `n` of `insns`, a sum in the superblock at `start`, is none that rounds: none of its terms can be a

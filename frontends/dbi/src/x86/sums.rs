@@ -2,11 +2,12 @@
 //! they are followed is decoded once, however many sums there are.
 
 use super::discover::{CodeSource, decode};
-use super::rounding::{Rounding, adds_floats, adds_on_stack, is_plain};
+use super::rounding::{Rounding, format_of_sum, has_separate_lanes, is_plain};
 use super::superblock::Insn;
 use super::taken_off::{Values, is_taken_off};
 use hashbrown::HashMap;
 use iced_x86::Instruction;
+use shadowgrind_core::format::Format;
 use shadowgrind_core::step::Sums;
 
 /// Instructions of a block and of the code around it.
@@ -37,18 +38,19 @@ pub(super) fn find_sums(
     source: &mut dyn CodeSource,
 ) -> Vec<(u64, Sums)> {
     let mut sums = Vec::new();
-    let rounds = rounds != Rounding::default();
     let mut decoded = Decoded::new(insns, source);
     let mut values = Values::default();
     for (n, insn) in insns.iter().enumerate() {
         let (sum, pc) = (&insn.decoded, insn.pc());
-        let adds = adds_floats(sum);
-        if adds && is_taken_off(sum, values.clone(), &mut decoded) {
-            sums.push((pc, Sums::TakenOff));
-        } else if adds && !rounds
-            || (adds || adds_on_stack(sum)) && is_plain(insns, n, start, |pc| decoded.at(pc))
-        {
-            sums.push((pc, Sums::Plain));
+        if let Some(format) = format_of_sum(sum) {
+            let is_separate = has_separate_lanes(sum);
+            if is_separate && is_taken_off(sum, values.clone(), &mut decoded) {
+                sums.push((pc, Sums::TakenOff));
+            } else if !rounds.concerns(format)
+                || (is_separate || format == Format::F80) && is_plain(insns, n, start, |pc| decoded.at(pc))
+            {
+                sums.push((pc, Sums::Plain));
+            }
         }
         values.step(sum);
     }
