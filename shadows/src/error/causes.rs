@@ -124,8 +124,10 @@ impl Causes {
             *grown = Grown { count: grown.count + 1, bits: grown.bits + bits, most: grown.most.max(bits) };
         }
         // What the reals have as well has no error, but somebody has made it.
-        let is_unknown = !error.is_finite() || special::is_special(to, r);
-        let error = if is_unknown { self.name() } else { mended(error, &real, to, r) };
+        let told = mended(error, &real, to, r);
+        let is_known = error == 0.0 || is_as_good(told, &real, &lane);
+        let is_unknown = !told.is_finite() || !is_known || special::is_special(to, r);
+        let error = if is_unknown { self.name() } else { told };
         if error.to_bits() == 0 {
             return error;
         }
@@ -274,6 +276,15 @@ fn mended(error: f64, real: &Real, format: Format, bits: u128) -> f64 {
     }
     let known = difference(&real.value().float(), format, bits);
     if (known - error).abs() > ROUNDED * known.abs() { known } else { error }
+}
+
+/// Tells whether the real result of `lane` is as well known as is taken for granted of a float with this error.
+fn is_as_good(error: f64, real: &Real, lane: &Lane<'_, Real>) -> bool {
+    /// Bits by which error bounds may be too large: signs are lost in them.
+    const SPARE: f32 = 30.0;
+    let loses = !lane.op.is_arithmetic() || matches!(lane.op, Op::Div | Op::Sqrt);
+    let bound = ErrorShadow::bound(lane.to.to_f64(lane.r), error, lane.to);
+    !loses || bound.is_none_or(|bound| real.log2_bound() <= bound as f32 + SPARE)
 }
 
 /// The error of a float that is its real, as far as its error bound tells: not zero where it is not known that nothing was lost, since
