@@ -79,6 +79,12 @@ pub struct ErrorShadow {
     underflowed: Option<Site>,
 }
 
+/// log₂ of the relative error that errors of floats in this format are taken to have.
+fn off_by(format: Format) -> i32 {
+    let lost = if format == Format::F32 { LOST_OF_SINGLE } else { LOST };
+    lost - format.precision().min(Format::F64.precision()) as i32
+}
+
 /// Tells whether the rule is straight-line arithmetic: not where the result steps from integer to integer, so that no derivative
 /// tells what an error does to it.
 fn is_straight(op: Op) -> bool {
@@ -173,11 +179,9 @@ impl ErrorShadow {
     /// anything.
     fn bound(float: f64, error: f64, format: Format) -> Option<i32> {
         let size = |x: f64| if x == 0.0 { i32::MIN / 2 } else { libm::ilogb(x) + 1 };
-        let precision = format.precision().min(Format::F64.precision()) as i32;
         // Of a zero, what it is a difference of is not known, nor how much of its error was lost with that.
         let is_known = error.is_finite() && float.is_finite() && float != 0.0;
-        let lost = if format == Format::F32 { LOST_OF_SINGLE } else { LOST };
-        is_known.then(|| (size(error) - precision + lost).max(size(float) - REACH))
+        is_known.then(|| (size(error) + off_by(format)).max(size(float) - REACH))
     }
 
     /// The real as far as it is known: `all` of it where the error is certain, and NaN where nothing of it is.

@@ -59,6 +59,8 @@ fn main() -> ExitCode {
             let (name, source) = (format!("long_double/{how} {}", options.join(" ")), long_double.clone());
             let check = move || check(&source, how, options).map_err(Failed::from);
             trials.push(Trial::test(name, check));
+            let check = move || check_steps(how, options).map_err(Failed::from);
+            trials.push(Trial::test(format!("stepped/{how} {}", options.join(" ")), check));
         }
     }
     for options in [&[][..], &["--no-avx512"]] {
@@ -130,7 +132,51 @@ fn check(source: &Path, how: &str, options: &[&str]) -> Result<(), String> {
         .filter(|&(n, _)| !is_excused(n))
         .filter_map(|(n, (real, error))| disagreement(n, real, error))
         .collect();
-    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
+    if !wrong.is_empty() {
+        return Err(wrong.join("\n"));
+    }
+    shown_alike(&reals.document["outputs"], &errors.document["outputs"])
+}
+
+/// An adaptive solver, whose steps are made of what is left of errors that cancel: no output is called right that is not, and none is
+/// shown otherwise than the reals have it; some are known to be wrong.
+fn check_steps(how: &str, options: &[&str]) -> Result<(), String> {
+    let source = host::tests_dir().join("guests/mpfr/stepped.c");
+    let (compiler, flags) = how.split_once(' ').unwrap_or((how, ""));
+    let Some(program) = Recipe::new(compiler, &format!("{flags} -g"), &source, "-lm").build()? else {
+        host::skipped("stepped", &format!("{compiler} is not installed"));
+        return Ok(());
+    };
+    let reals = Case::new("mpfr", &[], &program).observe()?.report.document;
+    let errors = Case::new("error", options, &program).observe()?.report.document;
+    let judgements = |document: &Value| {
+        let outputs = document["outputs"].as_array().cloned().unwrap_or_default();
+        outputs
+            .iter()
+            .map(|output| output["judgement"].as_str().unwrap_or("none").to_owned())
+            .collect::<Vec<_>>()
+    };
+    let (want, got) = (judgements(&reals), judgements(&errors));
+    let are_alike = |(want, got): (&String, &String)| want == got || got == "unsettled";
+    let wrong = got.iter().filter(|got| *got == "wrong").count();
+    if want.len() != got.len() || wrong < 4 || !want.iter().zip(&got).all(are_alike) {
+        return Err(format!("{got:?}, not {want:?}"));
+    }
+    shown_alike(&reals["outputs"], &errors["outputs"])
+}
+
+/// What is shown as the exact text of an output is what the reals have there, wherever both have one: reals beyond MPFR's range have
+/// a bound.
+fn shown_alike(reals: &Value, errors: &Value) -> Result<(), String> {
+    let outputs = |document: &Value| document.as_array().cloned().unwrap_or_default();
+    for (n, (real, error)) in outputs(reals).iter().zip(&outputs(errors)).enumerate() {
+        let [want, got] = [real, error].map(|output| &output["printed_exact"]);
+        let is_bound = want.as_str().is_some_and(|text| text.starts_with('<'));
+        if want.is_string() && !is_bound && got.is_string() && want != got {
+            return Err(format!("output {n}: {got} is shown as exact, not {want}"));
+        }
+    }
+    Ok(())
 }
 
 /// A core, whose samples are gone through until its operations are not looked at any more: no output is called right that is not,

@@ -17,7 +17,7 @@ use shadowgrind_core::site::Site;
 use super::by_reals::{difference, least};
 use super::decisions::Outcome;
 use super::known::{Formula, KnownFloats};
-use super::{ErrorShadow, FRACTION, LOST};
+use super::{ErrorShadow, FRACTION, off_by};
 use crate::diagnosis::number::Attributed;
 use crate::diagnosis::operations::What;
 use crate::diagnosis::special;
@@ -124,12 +124,18 @@ impl Causes {
             *grown = Grown { count: grown.count + 1, bits: grown.bits + bits, most: grown.most.max(bits) };
         }
         // What the reals have as well has no error, but somebody has made it.
-        let told = mended(error, &real, to, r);
-        let is_known = error == 0.0 || is_as_good(told, &real, &lane);
+        let computed = error;
+        let told = mended(computed, &real, to, r);
+        let is_known = computed == 0.0 || is_as_good(told, &real, &lane);
         let is_unknown = !told.is_finite() || !is_known || special::is_special(to, r);
         let error = if is_unknown { self.name() } else { told };
         if error.to_bits() == 0 {
             return error;
+        }
+        if error != computed && computed != 0.0 && computed.is_finite() {
+            // Where the same is computed again, and not seen, that is the error beside it.
+            let again = Observed { format: to, bits: r, shadow: Some(&computed) };
+            self.known.keep(&again, real.clone(), formula);
         }
         self.known.keep_apart((to, r, error), real, formula)
     }
@@ -267,21 +273,20 @@ impl Causes {
 }
 
 /// The error of the float `bits`, or what its real says of it where twice the float's precision was not enough: that the error is
-/// zero, or another than it is by more than roundings of errors explain.
+/// zero, or another than it is by more than is taken for granted.
 fn mended(error: f64, real: &Real, format: Format, bits: u128) -> f64 {
-    const ROUNDED: f64 = 1.0 / (1 << LOST) as f64;
     let off = real.error_of(format, bits);
     if !real.is_followed(off) {
         return if error == 0.0 { remainder(real, format) } else { error };
     }
     let known = difference(&real.value().float(), format, bits);
-    if (known - error).abs() > ROUNDED * known.abs() { known } else { error }
+    if (known - error).abs() > libm::ldexp(known.abs(), off_by(format)) { known } else { error }
 }
 
 /// Tells whether the real result of `lane` is as well known as is taken for granted of a float with this error.
 fn is_as_good(error: f64, real: &Real, lane: &Lane<'_, Real>) -> bool {
     /// Bits by which error bounds may be too large: signs are lost in them.
-    const SPARE: f32 = 30.0;
+    const SPARE: f32 = 36.0;
     let loses = !lane.op.is_arithmetic() || matches!(lane.op, Op::Div | Op::Sqrt);
     let bound = ErrorShadow::bound(lane.to.to_f64(lane.r), error, lane.to);
     !loses || bound.is_none_or(|bound| real.log2_bound() <= bound as f32 + SPARE)

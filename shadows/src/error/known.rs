@@ -8,6 +8,7 @@ use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::ERROR_BOUND;
 use shadowgrind_core::shadow::Observed;
 use shadowgrind_core::words::WIDENED;
+use std::ops::Range;
 
 use super::FRACTION;
 use crate::diagnosis::number::Attributed;
@@ -15,6 +16,8 @@ use crate::reals::real::Real;
 
 /// Floats that are known again, at most.
 const KNOWN: usize = 1 << 14;
+/// Places that a float may be in: of those that have the same, the last ones are known.
+const WAYS: usize = 4;
 /// Attempts to find an error that no other number has.
 const ATTEMPTS: u64 = 8;
 
@@ -97,13 +100,17 @@ impl KnownFloats {
         if self.known.is_empty() {
             self.known.resize(KNOWN, None);
         }
-        self.known[place(key)] = Some(Known { key, is_negative, real, formula });
+        let ways = &mut self.known[places(key)];
+        let of_key = ways.iter().position(|known| known.as_ref().is_some_and(|known| known.key == key));
+        // The last one comes first.
+        ways[..=of_key.unwrap_or(WAYS - 1)].rotate_right(1);
+        ways[0] = Some(Known { key, is_negative, real, formula });
     }
 
     /// The entry of a float, or of it with the other sign, which is said.
     fn at(&self, x: &Observed<'_, f64>) -> Option<(&Known, bool)> {
         let (key, is_negative) = key(x)?;
-        let known = self.known.get(place(key))?.as_ref().filter(|known| known.key == key)?;
+        let known = self.known.get(places(key))?.iter().flatten().find(|known| known.key == key)?;
         Some((known, known.is_negative != is_negative))
     }
 }
@@ -150,9 +157,10 @@ pub(super) fn mixed(key: u64) -> u64 {
     key.wrapping_mul(MULTIPLIER)
 }
 
-/// Place of a key.
-fn place((float, error): Key) -> usize {
+/// Places that a key may be in.
+fn places((float, error): Key) -> Range<usize> {
     let float = float as u64 ^ (float >> 64) as u64;
     let hash = mixed(float ^ error.rotate_left(32));
-    (hash >> (64 - KNOWN.trailing_zeros())) as usize
+    let first = (hash >> (64 - (KNOWN / WAYS).trailing_zeros())) as usize * WAYS;
+    first..first + WAYS
 }
