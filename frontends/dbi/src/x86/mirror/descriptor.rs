@@ -87,6 +87,23 @@ pub(crate) struct RecordDescriptor {
 }
 
 impl RecordDescriptor {
+    /// Operation at `pc` on one lane of operands in format `from`, whose result is in format `to`, with a record of its own of which
+    /// no lane is left out. No term of it rounds the others.
+    pub(crate) fn new(pc: u64, what: What, operands: u8, [from, to]: [Format; 2]) -> RecordDescriptor {
+        RecordDescriptor {
+            pc,
+            what,
+            lanes: 1,
+            operands,
+            from,
+            to,
+            sums: Sums::Plain,
+            staged: None,
+            narrow: None,
+            masked: None,
+        }
+    }
+
     /// Bytes between one operand and the next.
     fn apart(&self) -> u64 {
         (u64::from(self.lanes) * self.from.bytes() as u64).next_power_of_two().max(8)

@@ -25,7 +25,6 @@ use crate::x86::superblock::{Insn, Superblock};
 use crate::x86::vector::{At, Length, Mem, Place, Vector, forms};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
-use shadowgrind_core::step::Sums;
 use std::mem::offset_of;
 
 /// Mask of [`reg::CALLER_SAVED`].
@@ -297,16 +296,8 @@ impl Emitter {
     /// one does not take the other's place.
     pub(super) fn kind(&mut self, pc: u64, Function { op, format, width, .. }: Function) -> u32 {
         self.recorded(RecordDescriptor {
-            narrow: None,
-            masked: None,
-            pc,
-            what: What::Op(op),
             lanes: width / format.bytes() as u8,
-            operands: op.arity() as u8,
-            from: format,
-            to: format,
-            sums: Sums::Plain,
-            staged: None,
+            ..RecordDescriptor::new(pc, What::Op(op), op.arity() as u8, [format; 2])
         })
     }
 

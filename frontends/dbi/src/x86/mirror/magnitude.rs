@@ -16,7 +16,6 @@ use crate::x86::rules::Constants;
 use crate::x86::vector::{Form, Length, Place, Vector, forms};
 use iced_x86::EncodingKind;
 use shadowgrind_core::format::Format;
-use shadowgrind_core::step::Sums;
 
 /// Mask register of the lanes that count, with AVX-512. Without, the first temporary has all bits of those that do not.
 const LANES: u8 = 2;
@@ -56,16 +55,8 @@ impl Emitter {
 
     fn record_magnitude(&mut self, at: At<'_>, of: &Conjunction) {
         let recorded = RecordDescriptor {
-            pc: at.insn().pc(),
-            what: What::Sign,
             lanes: of.bytes / Format::F64.bytes() as u8,
-            operands: 1,
-            from: Format::F64,
-            to: Format::F64,
-            sums: Sums::Plain,
-            staged: None,
-            narrow: None,
-            masked: None,
+            ..RecordDescriptor::new(at.insn().pc(), What::Sign, 1, [Format::F64; 2])
         };
         let d = at.insn().decoded.op0_register().number() as u8;
         let pointer = self.other_register(&at.insn().decoded);

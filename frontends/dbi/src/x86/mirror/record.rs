@@ -7,7 +7,7 @@
 use super::At;
 use super::descriptor::{ID, RecordDescriptor, STRIDE, What};
 use super::encode;
-use super::rounding::may_round;
+use super::rounding::recorded_sums;
 use crate::mailbox::Mailbox;
 use crate::x86::asm::{Gpr, RCX};
 use crate::x86::code::{ExitKind, Slot};
@@ -19,7 +19,6 @@ use crate::x86::vector::{At as Address, Mem};
 use iced_x86::{EncodingKind, Instruction, OpKind};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::{MAX_OPERANDS, Op};
-use shadowgrind_core::step::Sums;
 
 /// Plan of an instruction's record.
 pub(super) struct Plan<'a> {
@@ -36,17 +35,11 @@ pub(super) struct Plan<'a> {
 impl Plan<'_> {
     /// Description of a record of so many lanes.
     pub(super) fn described(&self, at: At<'_>, lanes: u8) -> RecordDescriptor {
+        let (operands, formats) = (self.sources.len() as u8, [self.from, self.to]);
         RecordDescriptor {
-            pc: at.insn().pc(),
-            what: self.what,
             lanes,
-            operands: self.sources.len() as u8,
-            from: self.from,
-            to: self.to,
-            sums: if may_round(at, self.to) { Sums::Unknown } else { Sums::Plain },
-            staged: None,
-            narrow: None,
-            masked: None,
+            sums: recorded_sums(at, self.to),
+            ..RecordDescriptor::new(at.insn().pc(), self.what, operands, formats)
         }
     }
 }

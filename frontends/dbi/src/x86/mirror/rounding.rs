@@ -50,6 +50,11 @@ pub(super) fn may_round(at: At<'_>, format: Format) -> bool {
     at.block.rounds().concerns(format) && at.block.sums(at.insn().pc()) != Sums::Plain
 }
 
+/// Kind of the sum that a record of an operation with a result in `format` says it is.
+pub(super) fn recorded_sums(at: At<'_>, format: Format) -> Sums {
+    if may_round(at, format) { Sums::Unknown } else { Sums::Plain }
+}
+
 /// Numbers that round, as they are told by their bits: these in number and mask.
 #[derive(Clone, Copy)]
 enum Magic {

@@ -34,7 +34,6 @@ use iced_x86::{EncodingKind, Instruction, OpKind};
 use shadowgrind_core::appended::{HEAD, Source};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::{MAX_OPERANDS, Op, Reads};
-use shadowgrind_core::step::Sums;
 
 /// Bytes of a buffer: as many iterations of a loop as can be are to be there at once, and all are to stay in a cache.
 pub(crate) const ROOM: u64 = 1 << 19;
@@ -174,22 +173,15 @@ impl Emitter {
 
     /// Makes an operation of which all is written down part of the record. The place of its first result among the record's numbers.
     pub(super) fn add_part(&mut self, at: At<'_>, added: &Added) -> u16 {
-        let &Added { op, formats: [from, to], lanes, count, cells, x, r, kept } = added;
+        let &Added { op, formats, lanes, count, cells, x, r, kept } = added;
         let record = &mut self.mirror().open_record;
         let (before, number) = (record.last, record.numbers);
         record.numbers += u16::from(lanes);
         let bytes = [record.cells.next_multiple_of(8), record.floats];
         let id = self.recorded(RecordDescriptor {
-            narrow: None,
-            masked: None,
-            pc: at.insn().pc(),
-            what: What::Op(op),
             lanes,
-            operands: count as u8,
-            from,
-            to,
-            sums: Sums::Plain,
             staged: Some(Staged { before, number, cells, x, r, kept, bytes }),
+            ..RecordDescriptor::new(at.insn().pc(), What::Op(op), count as u8, formats)
         });
         self.mirror().open_record.last = Some(id);
         let open = Mem::rip(self.frame.field(Context::OFFSET_STAGED_OPEN));

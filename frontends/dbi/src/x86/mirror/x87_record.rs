@@ -11,7 +11,7 @@ use super::descriptor::{FRESH, RecordDescriptor, What};
 use super::encode;
 use super::operand::has_memory;
 use super::record::in_record;
-use super::rounding::may_round;
+use super::rounding::recorded_sums;
 use super::x87_compare::to_flags;
 use super::x87_stack::register;
 use crate::x86::asm::Gpr;
@@ -21,7 +21,7 @@ use crate::x86::vector::Mem;
 use iced_x86::{Instruction, MemorySize};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
-use shadowgrind_core::step::{Predicate, Sums};
+use shadowgrind_core::step::Predicate;
 
 /// Bytes of a handle beside what is in a register of the stack.
 const HANDLE: u8 = 8;
@@ -130,16 +130,8 @@ impl Emitter {
     /// Description of an operation on floats of ten bytes.
     fn x87_described(&self, at: At<'_>, what: What, operands: usize, to: Format) -> RecordDescriptor {
         RecordDescriptor {
-            pc: at.insn().pc(),
-            what,
-            lanes: 1,
-            operands: operands as u8,
-            from: Format::F80,
-            to,
-            sums: if may_round(at, to) { Sums::Unknown } else { Sums::Plain },
-            staged: None,
-            narrow: None,
-            masked: None,
+            sums: recorded_sums(at, to),
+            ..RecordDescriptor::new(at.insn().pc(), what, operands as u8, [Format::F80, to])
         }
     }
 
