@@ -12,6 +12,7 @@ use super::staging::Added;
 use super::x87_stack::NUMBER;
 use super::x87_values::{IMAGES, Operand, RESULT};
 use crate::mailbox::Mailbox;
+use crate::x86::asm::Rel32;
 use crate::x86::emit::Emitter;
 use crate::x86::rules::Constants;
 use crate::x86::table::X87;
@@ -72,9 +73,7 @@ impl Emitter {
         }
         let skip = self.x87_skip(at, operands, number);
         let (x, kept) = self.x87_floats(at, op, operands, to);
-        self.next_number(number, CELL);
-        let here = self.out.hot.here();
-        self.out.hot.patch(skip, here);
+        self.next_number_past(skip, number, CELL);
         self.guest(at);
         let (formats, count) = ([Format::F80; 2], operands.len());
         self.add_part(at, &Added { op, formats, lanes: 1, count, cells, x, r: 0, kept });
@@ -188,15 +187,18 @@ impl Emitter {
         self.out.hot.vector_store(to, through, bytes);
     }
 
-    /// The cell of the next result, of so many bytes, in a vector register.
-    fn next_number(&mut self, to: u8, bytes: u8) {
+    /// Puts the cell of the next result, of `bytes` bytes, in vector register `to`; jump `skip` leads past that.
+    fn next_number_past(&mut self, skip: Rel32, to: u8, bytes: u8) {
         let format = if bytes == CELL { Format::F64 } else { Format::F32 };
         let number = self.mirror().open_record.numbers;
         let next = Mem::rip(self.frame.field(Mailbox::OFFSET_NUMBER));
         let more = Place::Mem(Constants::at(self.mirror().settings.constants).numbering(format, number));
         let add = if bytes == CELL { forms::ADD_64 } else { forms::ADD_32 };
-        self.out.hot.vector_load(to, next, bytes);
-        self.out.hot.vector(Vector::new(add, format, Length::B16, [to; 2], more));
+        let hot = &mut self.out.hot;
+        hot.vector_load(to, next, bytes);
+        hot.vector(Vector::new(add, format, Length::B16, [to; 2], more));
+        let here = hot.here();
+        hot.patch(skip, here);
     }
 
     /// The last result of the record, whose cell is in vector register `number`, is in register `to`.
@@ -219,9 +221,7 @@ impl Emitter {
         let (field, to) = self.new_cells(4);
         self.move_staged(to, mirror, 4, number);
         let skip = self.x87_skip(at, &[Operand::Memory(Format::F32)], number);
-        self.next_number(number, CELL);
-        let here = self.out.hot.here();
-        self.out.hot.patch(skip, here);
+        self.next_number_past(skip, number, CELL);
         self.guest(at);
         self.widened(at, Source::Cells(HEAD + field.at));
         self.x87_made(7, number);
@@ -236,9 +236,7 @@ impl Emitter {
         let (number, bytes) = (self.temporary(0), format.bytes() as u8);
         let cells = self.x87_source(at, Operand::Stack(0), number);
         let skip = self.x87_skip(at, &[Operand::Stack(0)], number);
-        self.next_number(number, bytes);
-        let here = self.out.hot.here();
-        self.out.hot.patch(skip, here);
+        self.next_number_past(skip, number, bytes);
         self.guest(at);
         let formats = [Format::F80, format];
         self.add_part(at, &Added { op: Op::Narrow, formats, lanes: 1, count: 1, ..Added::of_one(cells) });
