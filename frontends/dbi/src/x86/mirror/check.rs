@@ -1,16 +1,16 @@
 //! Checks: does any operand carry a shadow? If so, translated code takes a side exit before the instruction.
 
 use super::At;
-use super::encode::{self, EQUAL, NOT_EQUAL};
+use super::encode;
 use super::operand;
+use super::zero_test::Tested;
 use crate::context::Context;
 use crate::x86::access::is_read;
-use crate::x86::asm::{Gpr, RCX, Rel32};
+use crate::x86::asm::{Gpr, RCX};
 use crate::x86::code::{ExitKind, Slot};
 use crate::x86::emit::Emitter;
 use crate::x86::mode::Mode;
 use crate::x86::rows;
-use crate::x86::rules::Constants;
 use crate::x86::superblock::{Flow, Insn};
 use crate::x86::table::{General, Row};
 use crate::x86::vector::{Length, Mem, Place, Vector, forms};
@@ -106,62 +106,36 @@ impl Emitter {
             return;
         }
         self.take_temporaries(sources);
-        if self.mirror().liveness.flags_are_dead(at.index) {
-            let stub = self.side_exit(exit, false);
-            if let Some(register) = self.union(sources) {
-                self.test_union(register);
-                self.jump_if_not_equal(stub);
+        let tested = self.begin_tests(at);
+        let stub = self.side_exit(exit, tested == Tested::Scratch);
+        let union = self.union(sources);
+        if let Some(register) = union {
+            let field = self.jump_if_register(at, tested, register);
+            self.out.hot.patch(field, stub);
+        }
+        for (index, &(mem, bytes)) in self.scalars(sources).iter().enumerate() {
+            if index > 0 || union.is_some() {
+                self.restore_for_address(tested, mem);
             }
-            for (mem, bytes) in self.scalars(sources) {
-                encode::compare_zero(&mut self.out.hot, mem, bytes);
-                self.jump_if_not_equal(stub);
-            }
-            return;
+            let field = self.jump_if_word(at, tested, mem, bytes);
+            self.out.hot.patch(field, stub);
         }
-        if self.rcx_spilled || self.leaves_rcx(at) {
-            return self.check_epilogue(at, sources, exit);
-        }
-        let stub = self.side_exit(exit, true);
-        self.out.hot.store(self.frame.slot(Slot::Scratch), RCX);
-        if let Some(register) = self.union(sources) {
-            self.union_to_rcx(register);
-            self.exit_unless_zero(at, stub);
-        }
-        // The operand's address may need rcx as it was.
-        let scalars = self.scalars(sources);
-        for (index, &(mem, bytes)) in scalars.iter().enumerate() {
-            if mem.uses(RCX) && (index > 0 || sources.iter().any(|s| matches!(s, Source::Vector(_)))) {
-                self.out.hot.load(RCX, self.frame.slot(Slot::Scratch));
-            }
-            encode::load_rcx(&mut self.out.hot, mem, bytes);
-            self.exit_unless_zero(at, stub);
-        }
-        self.out.hot.load(RCX, self.frame.slot(Slot::Scratch));
-        self.note_spilled(at.index);
+        self.end_tests(at, tested);
     }
 
     /// Leaves a store of up to four bytes to the engine if one of the eight bytes of the mirror from `mem` on has a shadow: of an
     /// upper half of eight bytes that are aligned, one of its own four. rcx is not spilled.
     pub(super) fn check_beside(&mut self, at: At<'_>, mem: Mem) {
         let scratch = self.frame.slot(Slot::Scratch);
-        let flags_are_dead = self.mirror().liveness.flags_are_dead(at.index);
         let stub = self.side_exit(SideExit::OutOfLine(at.insn().pc()), true);
-        let cold = self.out.cold.here();
-        let field = if flags_are_dead {
+        let start = self.out.cold.here();
+        let tested = self.begin_tests(at);
+        let field = self.jump_if_word(at, tested, mem, 8);
+        self.end_tests(at, tested);
+        self.out.hot.patch(field, start);
+        if tested == Tested::Flags {
             self.out.cold.store(scratch, RCX);
-            encode::compare_zero(&mut self.out.hot, mem, 8);
-            self.out.hot.jcc_open(NOT_EQUAL)
-        } else {
-            self.out.hot.store(scratch, RCX);
-            encode::load_rcx(&mut self.out.hot, mem, 8);
-            let spilled = self.spilled(Some(RCX));
-            self.note(at.index, spilled);
-            let field = self.out.hot.jump_unless_rcx_is_zero();
-            self.out.hot.load(RCX, scratch);
-            self.note_spilled(at.index);
-            field
-        };
-        self.out.hot.patch(field, cold);
+        }
         let (onwards, cold) = (self.out.hot.here(), &mut self.out.cold);
         if mem.uses(RCX) {
             cold.load(RCX, scratch);
@@ -191,17 +165,6 @@ impl Emitter {
         !may_close && next.is_some_and(|next| pops_other_register(&next.decoded) || returns(next))
     }
 
-    /// Takes a side exit if a source of up to eight bytes carries a shadow; leaves rcx in its slot.
-    fn check_epilogue(&mut self, at: At<'_>, sources: &[Source], exit: SideExit) {
-        self.spill_rcx();
-        let stub = self.side_exit(exit, false);
-        for (mem, bytes) in self.scalars(sources) {
-            encode::load_rcx(&mut self.out.hot, mem, bytes);
-            self.exit_unless_zero(at, stub);
-        }
-        self.note_spilled(at.index);
-    }
-
     /// Leaves the instruction to the engine if mask register 1 has a bit among its lowest eight.
     pub(super) fn check_mask(&mut self, at: At<'_>) {
         self.exit_if(at, |e| encode::test_mask(&mut e.out.hot), |e| encode::mask_to_rcx(&mut e.out.hot));
@@ -220,67 +183,11 @@ impl Emitter {
         test: impl FnOnce(&mut Self),
         to_rcx: impl FnOnce(&mut Self),
     ) {
-        let flags_are_dead = self.mirror().liveness.flags_are_dead(at.index);
-        let stub = self.side_exit(SideExit::OutOfLine(at.insn().pc()), !flags_are_dead);
-        if flags_are_dead {
-            test(self);
-            return self.jump_if_not_equal(stub);
-        }
-        self.out.hot.store(self.frame.slot(Slot::Scratch), RCX);
-        to_rcx(self);
-        self.exit_unless_zero(at, stub);
-        self.out.hot.load(RCX, self.frame.slot(Slot::Scratch));
-        self.note_spilled(at.index);
-    }
-
-    /// A jump that is taken if all these cells are zero. Keeps the flags unless they are dead.
-    pub(super) fn skip_if_zero(&mut self, at: At<'_>, cells: &[(Mem, usize)]) -> Rel32 {
-        let mut others = Vec::new();
-        if let (true, Some((&last, first))) =
-            (self.mirror().liveness.flags_are_dead(at.index), cells.split_last())
-        {
-            for &(mem, bytes) in first {
-                encode::compare_zero(&mut self.out.hot, mem, bytes);
-                others.push(self.out.hot.jcc_open(NOT_EQUAL));
-            }
-            encode::compare_zero(&mut self.out.hot, last.0, last.1);
-            let skip = self.out.hot.jcc_open(EQUAL);
-            let here = self.out.hot.here();
-            others.into_iter().for_each(|field| self.out.hot.patch(field, here));
-            return skip;
-        }
-        let scratch = self.frame.slot(Slot::Scratch);
-        let spilled = self.spilled(Some(RCX));
-        self.out.hot.store(scratch, RCX);
-        self.note(at.index, spilled);
-        for (i, &(mem, bytes)) in cells.iter().enumerate() {
-            if i > 0 && mem.uses(RCX) {
-                self.out.hot.load(RCX, scratch);
-            }
-            encode::load_rcx(&mut self.out.hot, mem, bytes);
-            others.push(self.out.hot.jump_unless_rcx_is_zero());
-        }
-        self.out.hot.load(RCX, scratch);
-        self.note_spilled(at.index);
-        let skip = self.out.hot.jmp_open();
-        let here = self.out.hot.here();
-        others.into_iter().for_each(|field| self.out.hot.patch(field, here));
-        self.note(at.index, spilled);
-        self.out.hot.load(RCX, scratch);
-        self.note_spilled(at.index);
-        skip
-    }
-
-    /// Exits by `stub` unless rcx, which is in its slot, is 0.
-    pub(super) fn exit_unless_zero(&mut self, at: At<'_>, stub: u64) {
-        let spilled = self.spilled(Some(RCX));
-        self.note(at.index, spilled);
-        self.out.hot.jmp_unless_rcx_is_zero(stub);
-    }
-
-    pub(super) fn jump_if_not_equal(&mut self, stub: u64) {
-        let field = self.out.hot.jcc_open(NOT_EQUAL);
+        let tested = self.begin_tests(at);
+        let stub = self.side_exit(SideExit::OutOfLine(at.insn().pc()), tested == Tested::Scratch);
+        let field = self.jump_if_set(at, tested, test, to_rcx);
         self.out.hot.patch(field, stub);
+        self.end_tests(at, tested);
     }
 
     /// Sources of up to eight bytes, as memory.
@@ -333,7 +240,7 @@ impl Emitter {
     }
 
     /// Bytes of a union: VEX tests have no more than 32.
-    fn union_bytes(&mut self) -> u8 {
+    pub(super) fn union_bytes(&mut self) -> u8 {
         if self.has_upper() { 64 } else { self.shadow_bytes().min(32) }
     }
 
@@ -343,44 +250,6 @@ impl Emitter {
         let length = Length::of(self.union_bytes());
         self.out.hot.vector(Vector::new(forms::OR, Format::F64, length, [to, first], Place::Reg(register)));
         to
-    }
-
-    /// Sets the flags to "not equal" if a bit of `register` is set.
-    pub(super) fn test_union(&mut self, register: u8) {
-        if self.has_upper() {
-            self.mask_of_lanes(register);
-            return encode::test_mask(&mut self.out.hot);
-        }
-        let length = Length::of(self.union_bytes());
-        let test = Vector::unary(forms::TEST_FLAGS, Format::F64, length, register, Place::Reg(register));
-        self.out.hot.vector(test);
-    }
-
-    /// Makes rcx something other than 0 if a bit of `register` is set. Keeps the flags.
-    pub(super) fn union_to_rcx(&mut self, register: u8) {
-        if self.has_upper() {
-            self.mask_of_lanes(register);
-            return encode::mask_to_rcx(&mut self.out.hot);
-        }
-        let bytes = self.union_bytes();
-        let (length, all_lanes) = (Length::of(bytes), (1 << (bytes / 8)) - 1);
-        let to = self.temporary(0);
-        let zero = Place::Mem(Constants::at(self.mirror().settings.constants).zero());
-        self.out.hot.vector(Vector::new(forms::EQUAL_64, Format::F64, length, [to, register], zero));
-        self.out.hot.vector(Vector::unary(forms::SIGNS, Format::F64, length, RCX, Place::Reg(to)));
-        self.out.hot.add_rcx(-all_lanes);
-    }
-
-    /// Leaves in mask register 1 which lanes of `register` have a bit.
-    fn mask_of_lanes(&mut self, register: u8) {
-        let registers = [encode::MASK, register];
-        self.out.hot.vector(Vector::new(
-            forms::TEST,
-            Format::F64,
-            Length::B64,
-            registers,
-            Place::Reg(register),
-        ));
     }
 
     /// Cold code that puts back what is spilled and takes a side exit; its address.

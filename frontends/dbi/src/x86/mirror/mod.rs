@@ -75,6 +75,7 @@ mod x87_record;
 mod x87_rounding;
 mod x87_stack;
 mod x87_values;
+mod zero_test;
 
 use super::access::is_write;
 use super::asm::{Asm, Gpr};

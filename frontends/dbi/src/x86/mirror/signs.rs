@@ -85,7 +85,8 @@ impl Emitter {
         if let Some(mask) = mask.filter(|&mask| self.may_carry(mask)) {
             let cell = self.cell(mask);
             encode::compare_zero(&mut self.out.hot, cell, 8);
-            self.jump_if_not_equal(exit);
+            let field = self.out.hot.jcc_open(encode::NOT_EQUAL);
+            self.out.hot.patch(field, exit);
         }
         encode::compare_zero(&mut self.out.hot, cell, 8);
         let active = self.out.hot.jcc_open(encode::NOT_EQUAL);

@@ -76,6 +76,13 @@ impl Emitter {
         self.exit_unless_zero(at, stub);
     }
 
+    /// Exits by `stub` unless rcx, which is in its slot, is 0.
+    fn exit_unless_zero(&mut self, at: At<'_>, stub: u64) {
+        let spilled = self.spilled(Some(RCX));
+        self.note(at.index, spilled);
+        self.out.hot.jmp_unless_rcx_is_zero(stub);
+    }
+
     /// `fnstsw [status]`.
     pub(super) fn store_x87_status(&mut self) {
         let status = self.x87_slot(STATUS);
