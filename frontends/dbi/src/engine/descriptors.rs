@@ -3,7 +3,7 @@
 //! They belong to a descriptor table, as all descriptors do, and not to memory: children may share one without the
 //! other. So which they are is kept beside the table, in memory that processes share exactly if they share the table.
 
-use super::{stand_by, sys};
+use super::sys;
 use std::ffi::CString;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -136,17 +136,12 @@ impl Table {
         }
     }
 
-    /// Arguments by which the tool is told of these descriptors when it is executed.
+    /// Arguments by which the tool is told of the descriptors for messages and for the book when it is executed.
     pub(crate) fn arguments(&self) -> Vec<CString> {
         let (messages, book) = (self.get(Use::Messages), self.get(Use::Book));
         let messages = (messages != STDERR).then(|| format!("--messages={messages}"));
         let book = (book != CLOSED).then(|| format!("--book={book}"));
-        let stand_by = stand_by::argument(self.get(Use::StandBy));
-        [messages, book, stand_by]
-            .into_iter()
-            .flatten()
-            .filter_map(|option| CString::new(option).ok())
-            .collect()
+        [messages, book].into_iter().flatten().filter_map(|option| CString::new(option).ok()).collect()
     }
 }
 

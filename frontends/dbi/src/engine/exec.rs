@@ -12,7 +12,7 @@ use super::syscalls::call::{Answer, Call, fail, pass};
 use super::syscalls::proc_files::own_executable;
 use super::syscalls::seccomp;
 use super::thread::Thread;
-use super::{descriptors, guest, loader, stack_limit, sys};
+use super::{descriptors, guest, loader, stack_limit, stand_by, sys};
 use std::ffi::{CString, OsStr, OsString};
 use std::fs::File;
 use std::os::fd::{AsRawFd, RawFd};
@@ -140,6 +140,7 @@ fn tool_argv(thread: &Thread, request: &Request, descriptor: Option<RawFd>) -> V
     }
     argv.push(c_string(OsStr::new(&format!("--first-process={}", thread.process.tree.first))));
     argv.extend(thread.descriptors.arguments());
+    argv.extend(stand_by::argument(thread.descriptors.get(Use::StandBy)));
     argv.push(c"--".into());
     argv.push(loader::c_path(&request.path));
     argv.extend(request.given.argv.iter().skip(1).cloned());

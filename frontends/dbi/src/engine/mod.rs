@@ -70,5 +70,6 @@ pub use options::Options;
 pub use program::ProgramError;
 pub(crate) use run::{Beginning, NO_MEMORY, run};
 pub use run::{Command, StartError, say};
+pub use second_run::SecondRun;
+pub use stand_by::StandBy;
 pub(crate) use stand_by::{Again, run_again};
-pub use stand_by::{SecondRun, StandBy};

@@ -4,8 +4,8 @@
 //! Standard input is given again: a file is read once more from where it stood, whatever else is what the first run has read.
 //! What is written goes to files that are compared by their length and a hash, and removed. Knows nothing of reports.
 
-use super::stand_by::{SecondRun, processor_time};
 use super::{descriptors, sys};
+use std::ffi::OsString;
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::fd::{AsRawFd, FromRawFd, RawFd};
@@ -35,6 +35,15 @@ pub(super) const FAILED: u8 = b'x';
 
 /// Bytes of standard input that are kept.
 const KEPT: usize = 1 << 30;
+
+/// Command of the second run.
+#[derive(Clone, Debug)]
+pub struct SecondRun {
+    /// Options of the tool.
+    pub options: Vec<OsString>,
+    /// The program and its arguments.
+    pub command: Vec<OsString>,
+}
 
 /// Standard input of the second run.
 #[derive(Debug)]
@@ -67,6 +76,7 @@ impl Input {
         let (Some(mut pipe), Input::Recorded(bytes)) = (pipe, self) else { return None };
         Some(std::thread::spawn(move || drop(pipe.write_all(&bytes))))
     }
+
     /// Standard input of this process.
     pub(super) fn of_process() -> Input {
         const NULL_DEVICE: u64 = libc::makedev(1, 3);
@@ -232,6 +242,17 @@ fn run_in(directory: &Path, second: &SecondRun, record: Record) -> io::Result<Ou
     let report = std::fs::read(report).map_err(|_| io::Error::other("the second run has left no report"))?;
     let same_output = digests == record.written;
     Ok(Outcome { report, same_output, seconds: processor_time(libc::RUSAGE_CHILDREN) })
+}
+
+/// Processor time that this process has used, or its children that have ended, in seconds.
+pub(super) fn processor_time(who: i32) -> f64 {
+    // SAFETY: all zeros are a value of this structure of integers.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    let args = [who as u64, std::ptr::from_mut(&mut usage) as u64, 0, 0, 0, 0];
+    // SAFETY: the kernel fills the structure.
+    unsafe { sys::syscall(libc::SYS_getrusage as u64, args) };
+    let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
+    seconds(usage.ru_utime) + seconds(usage.ru_stime)
 }
 
 #[cfg(test)]

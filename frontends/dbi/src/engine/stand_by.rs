@@ -6,21 +6,12 @@
 //! does so and by whichever descriptor; at the end it is asked for the second run ([`super::second_run`]).
 
 use super::descriptors::{self, Use};
-use super::second_run::{self, Input, Record};
+use super::second_run::{self, Input, Record, SecondRun, processor_time};
 use super::{guest, sys};
-use std::ffi::OsString;
+use std::ffi::CString;
 use std::os::fd::RawFd;
 use std::str::FromStr;
 use std::sync::OnceLock;
-
-/// Command of the second run.
-#[derive(Clone, Debug)]
-pub struct SecondRun {
-    /// Options of the tool.
-    pub options: Vec<OsString>,
-    /// The program and its arguments.
-    pub command: Vec<OsString>,
-}
 
 /// Device and number of a file.
 type Identity = (u64, u64);
@@ -57,11 +48,11 @@ impl FromStr for StandBy {
 const CLOSED: Identity = (0, 0);
 
 /// Option that tells the tool of the process that stands by, if `socket` is open.
-pub(super) fn argument(socket: RawFd) -> Option<String> {
+pub(super) fn argument(socket: RawFd) -> Option<CString> {
     let streams = STREAMS.get().filter(|_| socket != descriptors::CLOSED)?;
     let streams =
         streams.map(|stream| stream.unwrap_or(CLOSED)).map(|(device, file)| format!(":{device}:{file}"));
-    Some(format!("--stand-by={socket}{}", streams.concat()))
+    CString::new(format!("--stand-by={socket}{}", streams.concat())).ok()
 }
 
 impl StandBy {
@@ -218,17 +209,6 @@ pub(crate) fn run_again() -> Result<Again, String> {
         }
     }
     if is_done { Ok(again) } else { Err(GONE.to_owned()) }
-}
-
-/// Processor time that this process has used, or its children that have ended, in seconds.
-pub(super) fn processor_time(who: i32) -> f64 {
-    // SAFETY: all zeros are a value of this structure of integers.
-    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-    let args = [who as u64, std::ptr::from_mut(&mut usage) as u64, 0, 0, 0, 0];
-    // SAFETY: the kernel fills the structure.
-    unsafe { sys::syscall(libc::SYS_getrusage as u64, args) };
-    let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
-    seconds(usage.ru_utime) + seconds(usage.ru_stime)
 }
 
 #[cfg(test)]
