@@ -29,7 +29,7 @@ mod sqlite;
 mod unwatched;
 mod writers;
 
-pub(crate) use call::{Argument, Given, Made};
+pub(crate) use call::{Argument, Given, Made, Outcome};
 pub(crate) use families::{Family, floats};
 pub(crate) use gfortran::Statements;
 pub(crate) use hotspot::{Characters, Entry, Exports, Hotspot, Memory, PARSER as JAVA_PARSER, Role};

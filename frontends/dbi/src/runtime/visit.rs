@@ -290,8 +290,10 @@ pub(super) fn returned(thread: &mut Thread) {
     if call.function != 0 {
         let is_born = Tool::of(thread.process).is_some_and(|tool| tool.policy().is_born);
         match Function::from_bits(call.function as u32) {
-            function if is_born && function.rounds_by().is_some() => settle(thread, function, &call),
-            _ => apply(thread, &mut call),
+            function if is_born && function.rounds_by().is_some() => {
+                end_rounding_call(thread, function, &call)
+            }
+            _ => evaluate(thread, &mut call),
         }
         count_rounding(thread, &call);
     }
@@ -300,9 +302,11 @@ pub(super) fn returned(thread: &mut Thread) {
 }
 
 /// Has the shadow see to the results of a function that makes whole numbers and has returned to `thread.pc`.
-fn settle(thread: &mut Thread, function: Function, call: &FunctionCall) {
+fn end_rounding_call(thread: &mut Thread, function: Function, call: &FunctionCall) {
     let pc = thread.pc;
-    visit(thread, |session, _, observer, machine| session.settle(pc, function, call, observer, machine));
+    visit(thread, |session, _, observer, machine| {
+        session.end_rounding_call(pc, function, call, observer, machine);
+    });
 }
 
 /// Counts a call, which has returned to `thread.pc`, if it has made whole numbers of floats with shadows.
@@ -316,7 +320,7 @@ fn count_rounding(thread: &mut Thread, call: &FunctionCall) {
 }
 
 /// Gives the results of a function that has returned their shadows: as translated code does.
-fn apply(thread: &mut Thread, call: &mut FunctionCall) {
+fn evaluate(thread: &mut Thread, call: &mut FunctionCall) {
     let Some(functions) = Tool::of(thread.process).and_then(Tool::functions) else { return };
     let function = Function::from_bits(call.function as u32);
     let is_long = function.format == Format::F80;

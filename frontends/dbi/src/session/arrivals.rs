@@ -12,8 +12,9 @@ use super::state::{Hooked, Session, State};
 use super::tail_calls;
 use crate::context::{CallVector, FunctionCall};
 use crate::hooks::machine::Machine;
-use crate::hooks::{self, Made, abi};
+use crate::hooks::{self, Made, Outcome, abi};
 use crate::x86::function::{Function, Goes};
+use shadowgrind_core::format::Format;
 use shadowgrind_core::site::Site;
 
 /// Outcome for a thread that arrived at a hooked address.
@@ -123,7 +124,7 @@ impl Session {
 
     /// Gives the results of a call taken as one operation their shadows, and notes its callers if it erred.
     fn end_library_call(&self, state: &mut State, call: Call, here: &mut Here<'_>) {
-        state.apply(&call, here.observer, here.m);
+        end_operations(&call, here.observer, here.m);
         let policy = self.config.shadow.policy();
         if policy.decisions
             && call.math.simple().and_then(Function::rounds_by).is_some()
@@ -149,9 +150,9 @@ impl Session {
         }
     }
 
-    /// Gives the results of `call`, a call of a function of one float that makes whole numbers, which has returned to `pc`, their
-    /// shadows: as if it had not been translated code that has seen to its beginning.
-    pub(crate) fn settle(
+    /// Gives the results of `call`, which has returned to `pc`, their shadows: translated code has begun this call of a function of one
+    /// float that makes whole numbers, as [`Then::LibraryCall`] is begun here.
+    pub(crate) fn end_rounding_call(
         &self,
         pc: u64,
         function: Function,
@@ -163,16 +164,19 @@ impl Session {
         let (site, format) = (state.call_site(pc, None, m), function.format);
         let [x, cell] = [call.x[0], call.shadows[0]].map(|vector| format.bits_of(&bytes_of(vector)));
         let kept = if cell == 0 { SavedShadow::NONE } else { observer.keep_cell(format, x, cell) };
+        let mut end =
+            |m: &mut dyn Machine, made| end_operation(observer, m, (site, format), made, &[x], &[kept]);
         if let Some(how) = function.converts() {
-            observer.converted(m, site, how, (format, x), kept);
+            end(m, Made::Integer(how));
         }
         for (op, goes) in function.results() {
             let result = match goes {
                 Goes::Register => Ok(abi::result(m, format)),
                 Goes::Through(i) => abi::memory(m, call.pointers[i], format),
             };
-            let Ok(result) = result else { continue };
-            observer.function(m, &LibraryCall { site, op, x: &[x], kept: &[kept], result });
+            if let Ok(result) = result {
+                end(m, Made::Float(op, result));
+            }
         }
         self.note_error(&mut state, (site, pc), observer, m);
         observer.release(&[kept]);
@@ -186,6 +190,40 @@ fn bytes_of(vector: CallVector) -> [u8; size_of::<CallVector>()] {
         *into = word.to_le_bytes();
     }
     bytes
+}
+
+/// Gives the results of a mathematical function that has returned their shadows.
+fn end_operations(call: &Call, observer: &mut dyn Observer, m: &mut dyn Machine) {
+    let (operands, at) = (&call.operands, (call.site, call.math.format()));
+    for index in 0.. {
+        let outcome = hooks::outcome(m, call.math, &operands.given.pointers, index);
+        let Ok(Some(Outcome { first, count, integer, made })) = outcome else { return };
+        let own = first..first + count;
+        let (x, kept) = (&operands.x[own.clone()], &operands.kept[own]);
+        match (made, integer) {
+            (Made::Float(_, result), Some(n)) => {
+                let n = result.format.from_f64(n as f64);
+                let (x, kept) = ([x, &[n][..]].concat(), [kept, &[SavedShadow::NONE][..]].concat());
+                end_operation(observer, m, at, made, &x, &kept);
+            }
+            _ => end_operation(observer, m, at, made, x, kept),
+        }
+    }
+}
+
+/// Tells the shadow what an operation of a function called at `site` has made of operands in `format`, with these bits and shadows.
+fn end_operation(
+    observer: &mut dyn Observer,
+    m: &mut dyn Machine,
+    (site, format): (Site, Format),
+    made: Made,
+    x: &[u128],
+    kept: &[SavedShadow],
+) {
+    match made {
+        Made::Float(op, result) => observer.function(m, &LibraryCall { site, op, x, kept, result }),
+        Made::Integer(how) => observer.converted(m, site, how, (format, x[0]), kept[0]),
+    }
 }
 
 /// A thread at a hooked address.
@@ -203,33 +241,6 @@ fn give_up(calls: &mut Calls, observer: &mut dyn Observer, m: &mut dyn Machine) 
 }
 
 impl State {
-    /// Gives the results of a mathematical function their shadows.
-    fn apply(&mut self, call: &Call, observer: &mut dyn Observer, m: &mut dyn Machine) {
-        let operands = &call.operands;
-        for index in 0.. {
-            let outcome = hooks::outcome(m, call.math, &operands.given.pointers, index);
-            let Ok(Some(outcome)) = outcome else { return };
-            let own = outcome.first..outcome.first + outcome.count;
-            let (x, kept) = (&operands.x[own.clone()], &operands.kept[own]);
-            let (op, result) = match outcome.made {
-                Made::Float(op, result) => (op, result),
-                Made::Integer(how) => {
-                    observer.converted(m, call.site, how, (call.math.format(), x[0]), kept[0]);
-                    continue;
-                }
-            };
-            let applied = LibraryCall { site: call.site, op, x, kept, result };
-            match outcome.integer {
-                None => observer.function(m, &applied),
-                Some(n) => {
-                    let n = result.format.from_f64(n as f64);
-                    let (x, kept) = ([x, &[n]].concat(), [kept, &[SavedShadow::NONE]].concat());
-                    observer.function(m, &LibraryCall { x: &x, kept: &kept, ..applied });
-                }
-            }
-        }
-    }
-
     /// A number is in its box.
     fn boxed(&mut self, boxing: &Boxing, m: &mut dyn Machine) {
         if let Some(lost) = self.boxes.end_boxing(boxing, m) {
