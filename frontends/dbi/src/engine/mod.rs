@@ -33,6 +33,7 @@ pub(crate) mod layout;
 mod loader;
 pub(crate) mod lock;
 mod options;
+mod plane_map;
 pub(crate) mod planes;
 pub(crate) mod process;
 mod program;

@@ -5,7 +5,7 @@
 
 use super::layout::{PAGE, page_ceil, page_floor};
 use super::lock::Lock;
-use super::planes::{self, PLANE};
+use super::plane_map::{self, PLANE};
 use super::sys;
 
 /// Ranges of guest memory, disjoint.
@@ -18,7 +18,7 @@ pub(crate) fn hold() -> impl Sized {
 
 /// Guest memory at `start` is shared with the children to come: its mirror, which is empty, is too.
 pub(crate) fn share_fresh(start: u64, len: u64) {
-    if !planes::has(start, len) {
+    if !plane_map::has(start, len) {
         return;
     }
     let flags = libc::MAP_SHARED | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED;
@@ -31,7 +31,7 @@ pub(crate) fn share_fresh(start: u64, len: u64) {
 
 /// The mirror of guest memory at `start` is the memory at `window`, which is shared memory of the engine's own.
 pub(crate) fn share_window(start: u64, len: u64, window: u64) {
-    if planes::has(start, len) && alias(window, start, len) {
+    if plane_map::has(start, len) && alias(window, start, len) {
         note(start, len);
     }
 }
@@ -60,7 +60,7 @@ pub(crate) fn make_private(start: u64, len: u64) {
         shared.extract_if(.., |&mut (from, to)| from < end && start < to).collect();
     for (from, to) in concerned {
         shared.extend([(from, start), (end, to)].into_iter().filter(|(from, to)| from < to));
-        planes::map_private(from.max(start), to.min(end));
+        plane_map::map_private(from.max(start), to.min(end));
     }
 }
 

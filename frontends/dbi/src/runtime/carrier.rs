@@ -1,4 +1,4 @@
-//! A shadow as a process carries it: its rule, and what the words in the mirror stand for, behind one lock.
+//! Services of a shadow that a process carries, for whoever does not know which it is.
 //!
 //! Everything else in the engine knows a shadow by its [`Carrier`], called where translated code has been left, and by
 //! its policy.
@@ -6,6 +6,7 @@
 use super::appends::Lanes;
 use super::appends::append_call;
 use super::buffers::{All, Buffers};
+use super::carried::{Carried, Shared, lock_caught_up};
 use super::cells::MirrorCells;
 use super::evaluate::{evaluate, evaluate_slowly};
 use super::host::turned_doubles;
@@ -13,7 +14,7 @@ use super::merging::Vectors;
 use super::observing::Observing;
 use super::parts::Layout;
 use crate::context::{FunctionCall, Staging};
-use crate::engine::{Guard, Held, Lock};
+use crate::engine::{Held, Lock};
 use crate::mailbox::Recording;
 use crate::registers::{self, RegisterShadows};
 use crate::session::Observer;
@@ -26,40 +27,10 @@ use shadowgrind_core::replay::{self, Outcome};
 use shadowgrind_core::shadow::{Settings, Shadow, reach};
 use shadowgrind_core::site::Site;
 use shadowgrind_core::step::Lowered;
-use shadowgrind_core::turned::Turned;
 use shadowgrind_core::words::Words;
 #[cfg(test)]
 use shadowgrind_core::{arith::Host, format::Format, inline::Given, ops::Op};
 use std::sync::Arc;
-
-/// Shadow that a process carries, with the table that its words refer to.
-pub(crate) struct Carried<S: Shadow> {
-    pub(crate) shadow: S,
-    pub(crate) words: S::Words,
-    /// Doubles that are turned; nothing if there is no memory for them.
-    turned: Option<Turned>,
-    /// Records of all threads, if operations are recorded.
-    records: Option<Box<dyn Buffers<S>>>,
-}
-
-impl<S: Shadow> Carried<S> {
-    /// Replays what all threads have recorded: handles in cells stand for something then.
-    fn catch_up(&mut self) {
-        if let Some(records) = self.records.as_deref_mut() {
-            records.catch_up(&mut self.shadow, &mut self.words);
-        }
-    }
-}
-
-/// Locks what is carried, to look at cells: nothing that has been recorded is left to be replayed.
-pub(super) fn lock_caught_up<S: Shadow>(shared: &Shared<S>) -> Guard<'_, Carried<S>> {
-    let mut carried = shared.lock();
-    carried.catch_up();
-    carried
-}
-
-/// One [`Carried`] of all threads.
-pub(crate) type Shared<S> = Arc<Lock<Carried<S>>>;
 
 /// A shadow that a process carries, whichever it is.
 pub(crate) trait Carrier: Send + Sync {

@@ -3,6 +3,7 @@
 
 mod appends;
 mod buffers;
+mod carried;
 mod carrier;
 pub(crate) mod cells;
 mod entries;

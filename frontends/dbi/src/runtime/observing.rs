@@ -1,6 +1,6 @@
 //! Inputs, outputs and mathematical functions under any shadow: its rule and words, met with a stopped thread.
 
-use super::carrier::{Shared, lock_caught_up};
+use super::carried::{Shared, lock_caught_up};
 use crate::hooks::abi::{self, Float};
 use crate::hooks::machine::Machine;
 use crate::session::observer::{LibraryCall, Observer, SavedShadow};
