@@ -4,7 +4,7 @@
 //! its own between two stops, at which its operands are captured, and is replayed on the shadows then.
 
 use super::shadowed::{Interrupted, Shadowed};
-use super::{Tool, out_of_line, recording, stops, visit};
+use super::{Tool, out_of_line, recording, stops, visit, wrapped};
 use crate::context::{Context, Counts, FUNCTIONS};
 use crate::engine::client::{Client, Services};
 use crate::engine::condition::consumed;
@@ -182,7 +182,7 @@ impl Client for Tool {
 
     fn hook(&self, thread: &mut Thread) {
         if thread.mode.is_wrapped() {
-            if !visit::leaves_wrapped(thread) {
+            if !wrapped::leaves_wrapped(thread) {
                 thread.mode = Mode::WRAPPED.past_hook();
                 return;
             }
@@ -198,7 +198,7 @@ impl Client for Tool {
     }
 
     fn stays_wrapped(&self, thread: &mut Thread, target: u64) -> bool {
-        let stays = !visit::leaves_wrapped(thread);
+        let stays = !wrapped::leaves_wrapped(thread);
         if !stays {
             thread.pc = target;
             thread.mode = stops::mode(thread);
@@ -207,7 +207,7 @@ impl Client for Tool {
     }
 
     fn returned(&self, thread: &mut Thread) {
-        visit::returned(thread);
+        wrapped::returned(thread);
     }
 
     /// Saves what the handler interrupts, and has it begin with no shadows.

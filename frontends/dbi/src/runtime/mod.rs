@@ -20,12 +20,14 @@ mod recorder;
 mod recording;
 mod records;
 mod shadowed;
+mod stopped;
 mod stops;
 mod sweep;
 mod taken;
 mod tool;
 mod tree;
 mod visit;
+mod wrapped;
 
 pub(crate) use carrier::{Carrier, FunctionCode, InlineCode, Reach, carry};
 #[cfg(test)]

@@ -1,145 +1,29 @@
 //! A thread at a hook: what the session sees of it, and what becomes of it afterwards.
 
 use super::Tool;
-use super::cells::MirrorCells;
 use super::shadowed::Shadowed;
+use super::stopped::Stopped;
 use super::{stops, taken};
-use crate::context::{CallVector, Context, FunctionCall, reg};
+use crate::context::{FunctionCall, reg};
+use crate::engine::ProgramEnd;
 use crate::engine::handed::Lost;
 use crate::engine::layout::page_floor;
 use crate::engine::process::Process;
 use crate::engine::sys::SYSCALL_BYTES;
 use crate::engine::syscalls::table::name_of as name_of_call;
 use crate::engine::thread::Thread;
-use crate::engine::{ProgramEnd, first_touch, guest, planes};
-use crate::hooks::machine::{Machine, Unmapped};
-use crate::registers::{self, RegisterShadows};
+use crate::hooks::machine::Machine;
+use crate::registers;
 use crate::session::{Arrival, Calls, Noted, Observer, Session, Taken, Taking};
-use crate::x86::function::{Function, Goes, Shape};
 use crate::x86::mirror::Watched;
 use crate::x86::mode::Mode;
 use crate::x86::state;
 use iced_x86::Instruction;
-use shadowgrind_core::findings::Overwritten;
-use shadowgrind_core::format::Format;
-use shadowgrind_core::rounding::Rounding;
-use shadowgrind_core::shadow::Location;
 use shadowgrind_core::site::Site;
-use shadowgrind_core::words::Raw;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// A stopped thread, as hooks see it.
-struct Stopped<'a> {
-    context: &'a mut Context,
-    in_registers: u8,
-    /// There are cells: without a shadow there is no memory for them.
-    has_cells: bool,
-    /// A shadow was set.
-    set: bool,
-}
-
-impl Stopped<'_> {
-    fn shadows(&mut self) -> RegisterShadows<'_> {
-        RegisterShadows { context: self.context, in_registers: self.in_registers }
-    }
-}
-
-impl Machine for Stopped<'_> {
-    fn general(&self, register: usize) -> u64 {
-        self.context.regs[register]
-    }
-
-    fn set_general(&mut self, register: usize, value: u64) {
-        self.context.regs[register] = value;
-        self.shadows().bytes(state::general(register), 8).fill(0);
-    }
-
-    fn vector(&self, number: usize) -> [u8; 64] {
-        let mut bytes = [0; 64];
-        registers::read_value(self.context, state::vector(number), &mut bytes);
-        bytes
-    }
-
-    fn x87(&self, index: usize) -> [u8; 10] {
-        let mut bytes = [0; 10];
-        registers::read_value(self.context, state::x87(self.x87_top(), index as u8), &mut bytes);
-        bytes
-    }
-
-    fn rounding(&self) -> [Rounding; 2] {
-        registers::rounding(self.context)
-    }
-
-    fn has_underflowed(&self) -> bool {
-        registers::has_underflowed(self.context)
-    }
-
-    fn x87_top(&self) -> u8 {
-        registers::x87_top(self.context)
-    }
-
-    fn thread_pointer(&self) -> u64 {
-        self.context.guest_fs
-    }
-
-    fn read(&self, address: u64, into: &mut [u8]) -> Result<(), Unmapped> {
-        if guest::read_some(address, into) == into.len() { Ok(()) } else { Err(Unmapped) }
-    }
-
-    fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), Unmapped> {
-        guest::write_bytes(address, bytes).map_err(|guest::Fault| Unmapped)
-    }
-
-    fn read_mirror(&self, address: u64, into: &mut [u8]) {
-        planes::read(address, into);
-    }
-
-    fn write_mirror(&mut self, address: u64, bytes: &[u8]) {
-        self.set |= bytes.iter().any(|&byte| byte != 0);
-        planes::write(address, bytes);
-    }
-
-    fn set_value(&mut self, location: Location, bytes: &[u8]) {
-        match location {
-            Location::Memory(address) => drop(self.write(address, bytes)),
-            Location::State(at) => registers::write_value(self.context, at, bytes),
-        }
-    }
-
-    fn cell(&mut self, location: Location, bytes: usize) -> u128 {
-        let mut cell = [0; 16];
-        if !self.has_cells {
-            return 0;
-        }
-        let mut registers = self.shadows();
-        MirrorCells { registers: &mut registers, words: &mut Raw, turned: None }
-            .read(location, &mut cell[..bytes]);
-        u128::from_le_bytes(cell)
-    }
-
-    fn set_cell(&mut self, location: Location, bytes: usize, cell: u128) {
-        if !self.has_cells {
-            return;
-        }
-        self.set |= cell != 0;
-        let mut registers = self.shadows();
-        let mut cells = MirrorCells { registers: &mut registers, words: &mut Raw, turned: None };
-        cells.write(location, &cell.to_le_bytes()[..bytes]);
-    }
-
-    fn watch(&mut self, group: usize, floats: &[(u64, u64)]) {
-        if self.has_cells {
-            first_touch::watch(group, floats);
-        }
-    }
-
-    fn overwritten(&mut self) -> Vec<Overwritten> {
-        first_touch::overwritten()
-    }
-}
-
 /// Has the session look at the stopped thread; code is annotated from the first shadow on.
-fn visit<T>(
+pub(super) fn visit<T>(
     thread: &mut Thread,
     look: impl FnOnce(&Session, &mut Calls, &mut dyn Observer, &mut dyn Machine) -> T,
 ) -> Option<T> {
@@ -271,110 +155,6 @@ fn watch(thread: &mut Thread, address: u64) {
     }
     thread.process.changes.forget_hooked(address);
     thread.mailbox.request();
-}
-
-/// Tells whether the function that runs as one operation is no longer under way: its frame was left by a jump or an
-/// exception.
-pub(super) fn leaves_wrapped(thread: &mut Thread) -> bool {
-    let call = thread.context.call;
-    if call.is_active() && thread.context.regs[reg::RSP] <= call.stack() {
-        return false;
-    }
-    end_function(thread);
-    true
-}
-
-/// The function that ran as one operation has returned, to `thread.pc`.
-pub(super) fn returned(thread: &mut Thread) {
-    let mut call = end_function(thread);
-    if call.function != 0 {
-        let is_born = Tool::of(thread.process).is_some_and(|tool| tool.policy().is_born);
-        match Function::from_bits(call.function as u32) {
-            function if is_born && function.rounds_by().is_some() => {
-                end_rounding_call(thread, function, &call)
-            }
-            _ => evaluate(thread, &mut call),
-        }
-        count_rounding(thread, &call);
-    }
-    thread.mode = stops::mode(thread);
-    arrived(thread);
-}
-
-/// Has the shadow see to the results of a function that makes whole numbers and has returned to `thread.pc`.
-fn end_rounding_call(thread: &mut Thread, function: Function, call: &FunctionCall) {
-    let pc = thread.pc;
-    visit(thread, |session, _, observer, machine| {
-        session.end_rounding_call(pc, function, call, observer, machine);
-    });
-}
-
-/// Counts a call, which has returned to `thread.pc`, if it has made whole numbers of floats with shadows.
-fn count_rounding(thread: &mut Thread, call: &FunctionCall) {
-    let counts = Tool::of(thread.process).is_some_and(|tool| tool.policy().decisions);
-    let is_shadowed = call.shadows.as_flattened().iter().any(|&word| word != 0);
-    if counts && is_shadowed && Function::from_bits(call.function as u32).rounds_by().is_some() {
-        let pc = thread.pc;
-        visit(thread, |session, _, _, machine| session.made_whole(pc, machine));
-    }
-}
-
-/// Gives the results of a function that has returned their shadows: as translated code does.
-fn evaluate(thread: &mut Thread, call: &mut FunctionCall) {
-    let Some(functions) = Tool::of(thread.process).and_then(Tool::functions) else { return };
-    let function = Function::from_bits(call.function as u32);
-    let is_long = function.format == Format::F80;
-    let width = if is_long { Format::F80.bytes() } else { usize::from(function.width) };
-    let register = if is_long { state::x87(registers::x87_top(thread.context), 0) } else { state::vector(0) };
-    if function.shape == Shape::Frexp {
-        let mut exponent = [0; 4];
-        guest::read_some(call.pointers[0], &mut exponent);
-        (call.x[1][0], call.shadows[1]) = (-i64::from(i32::from_le_bytes(exponent)) as u64, [0; 4]);
-    }
-    for (n, (op, goes)) in function.results().enumerate() {
-        call.function = Function { op, ..function }.bits().into();
-        call.present = n as u64;
-        let mut result = [0; size_of::<CallVector>()];
-        match goes {
-            Goes::Register if is_long => {
-                registers::read_value(thread.context, register, &mut result[..width]);
-            }
-            Goes::Register => registers::read_value(thread.context, register, &mut result),
-            Goes::Through(i) => drop(guest::read_some(call.pointers[i], &mut result[..width])),
-        }
-        call.result = std::array::from_fn(|i| u64::from_le_bytes(result.as_chunks().0[i]));
-        (functions.evaluate_slowly)(call, &thread.mailbox.recording);
-        let shadow: Vec<u8> = call.shadow.iter().flat_map(|word| word.to_le_bytes()).take(width).collect();
-        match goes {
-            Goes::Through(i) => planes::write(call.pointers[i], &shadow),
-            Goes::Register => {
-                let Some(shadowed) = Shadowed::of_mut(&mut thread.client_state) else { return };
-                let mut registers = shadowed.registers(thread.context);
-                registers.bytes(register, width).copy_from_slice(&shadow);
-                registers.note_x87();
-            }
-        }
-    }
-}
-
-/// There is no function that runs as one operation any more; what there was. Registers that it may have left anything
-/// in carry no shadow.
-fn end_function(thread: &mut Thread) -> FunctionCall {
-    let call = std::mem::take(&mut thread.context.call);
-    registers::complete_image(thread.context);
-    let Some(shadowed) = Shadowed::of_mut(&mut thread.client_state) else { return call };
-    let mut registers = shadowed.registers(thread.context);
-    for register in reg::CALLER_SAVED {
-        registers.bytes(state::general(register), 8).fill(0);
-    }
-    for number in 0..32 {
-        registers.bytes(state::vector(number), usize::from(state::VECTOR_BYTES)).fill(0);
-    }
-    for index in 0..8 {
-        registers.bytes(state::x87(0, index), usize::from(state::X87_BYTES)).fill(0);
-    }
-    registers.note_x87();
-    call
 }
 
 /// A client request by the instruction at `pc`.
