@@ -7,7 +7,7 @@ use super::changes::Watch;
 use super::guest;
 use super::layout::{PAGE, page_floor};
 use super::process::Process;
-use crate::x86::discover::CodeSource;
+use crate::x86::code_source::CodeSource;
 use crate::x86::function::Counted;
 use crate::x86::rounding::Rounding;
 use crate::x86::superblock::Decision;

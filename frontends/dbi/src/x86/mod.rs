@@ -9,6 +9,7 @@ pub(crate) mod access;
 pub(crate) mod asm;
 pub(crate) mod branch_table;
 pub(crate) mod code;
+pub(crate) mod code_source;
 pub(crate) mod discover;
 pub(crate) mod emit;
 mod exits;

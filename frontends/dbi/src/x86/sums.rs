@@ -1,7 +1,7 @@
 //! Sums of a superblock: those of which a term is taken off again, and those that are none that rounds. Each instruction on the way that
 //! they are followed is decoded once, however many sums there are.
 
-use super::discover::{CodeSource, decode};
+use super::code_source::{CodeSource, decode};
 use super::rounding::{Rounding, format_of_sum, has_separate_lanes, is_plain};
 use super::superblock::Insn;
 use super::taken_off::{Values, is_taken_off};

@@ -4,7 +4,7 @@
 //! its block and those after it, along the way on which no branch is taken, and past calls. Takes memory with different bases for different memory. Which numbers round is for others
 //! to say; so is what else a sum may be, as compensated sums take terms off as well.
 
-use super::discover::CodeSource;
+use super::code_source::CodeSource;
 use super::rows;
 use super::sums::Decoded;
 use super::table::{General, Moved, Row};
@@ -153,7 +153,7 @@ impl Values {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::x86::discover::Bytes;
+    use crate::x86::code_source::Bytes;
     use crate::x86::superblock::{Flow, Insn};
     use iced_x86::{Decoder, DecoderOptions};
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::x86::code::Frame;
-use crate::x86::discover::Bytes;
+use crate::x86::code_source::Bytes;
 use crate::x86::mode::TABLES;
 use shadowgrind_core::format::Format;
 
