@@ -1,7 +1,8 @@
 //! Places, in the running program, of the floats that a SPEC names: found in its memory and registers when the time has
 //! come.
 
-use super::seeds::{Files, SpecFailure};
+use super::seeds::Files;
+use super::spec_failure::SpecFailure;
 use crate::hooks::abi::{self, Float};
 use crate::hooks::machine::{Machine, Unmapped};
 use crate::hooks::{self, IntegerPlace, Spot};

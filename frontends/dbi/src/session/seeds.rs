@@ -4,67 +4,16 @@
 //! module that is loaded later, or in another program that is executed. Where the floats then are in a running program,
 //! [`super::places`] knows.
 
+mod files;
+
 use super::config::SessionConfig;
 use super::locals::AwaitedAssignment;
-use super::needed::Needed;
-use super::places::{NoPlace, Place, Whence};
+use super::places::Place;
 use super::script_variable::ScriptVariable;
+use super::spec_failure::SpecFailure;
+pub(super) use files::Files;
 use shadowgrind_core::spec::{Callee, Calls, InputTarget, OutputSpec, Slot, Target};
-use shadowgrind_symbols::{Function, Lacks, LookupError, OpenError, SymbolFile};
-use std::fmt;
 use std::path::{Path, PathBuf};
-
-/// Reason why a SPEC, or another file the session needs, is no good: one line.
-#[derive(Debug)]
-pub enum SpecFailure {
-    /// A SPEC names nothing that can be seeded or sampled.
-    Lookup {
-        /// The option and its SPEC.
-        option: String,
-        /// The error of the look-up.
-        error: LookupError,
-    },
-    /// A SPEC that cannot be followed although what it names is known.
-    Unsupported {
-        /// The option and its SPEC.
-        option: String,
-        /// Why.
-        why: String,
-    },
-    /// The program's symbols cannot be read, but SPECs were given.
-    Program(OpenError),
-    /// A suppressions file cannot be read or understood.
-    Suppressions(String),
-}
-
-impl fmt::Display for SpecFailure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            SpecFailure::Lookup { option, error } => write!(f, "{option}: {error}"),
-            SpecFailure::Unsupported { option, why } => write!(f, "{option}: {why}"),
-            SpecFailure::Program(error) => write!(f, "{error}"),
-            SpecFailure::Suppressions(error) => write!(f, "--suppressions: {error}"),
-        }
-    }
-}
-
-impl std::error::Error for SpecFailure {}
-
-impl SpecFailure {
-    /// Tells whether another file may have what this one does not.
-    pub(super) fn may_pass(&self) -> bool {
-        matches!(self, SpecFailure::Lookup { error: LookupError::Unknown { .. }, .. })
-    }
-
-    /// Tells whether it names what the user may have meant.
-    pub(super) fn helps(&self) -> bool {
-        match self {
-            SpecFailure::Lookup { error: LookupError::Unknown { near, .. }, .. } => !near.is_empty(),
-            SpecFailure::Program(_) => false,
-            _ => true,
-        }
-    }
-}
 
 /// Purpose of a target: its floats are seeded or sampled.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -315,109 +264,6 @@ impl Jobs {
             self.all.push(wanted.job(place, when, calls));
         }
         Ok(())
-    }
-}
-
-/// The program's file, and those of its libraries once something was not found there; or that of one module.
-pub(super) struct Files {
-    first: SymbolFile,
-    /// The number.
-    number: usize,
-    needed: Option<Needed>,
-}
-
-impl Files {
-    fn of_program(program: &Path) -> Result<Files, OpenError> {
-        Ok(Files { first: SymbolFile::open(program)?, number: 0, needed: None })
-    }
-
-    fn of_module(module: &Path, number: usize) -> Result<Files, OpenError> {
-        Ok(Files { first: SymbolFile::open(module)?, number, needed: Some(Needed::default()) })
-    }
-
-    /// Places of what is `wanted` in the functions that `callee` means, each with the address of its function, and the number
-    /// of the file they are in.
-    fn places_in(
-        &mut self,
-        callee: &Callee,
-        wanted: &Wanted,
-    ) -> Result<(usize, Vec<(u64, Place)>), SpecFailure> {
-        let failed = |error: NoPlace| error.into_failure(&wanted.option);
-        let (file, functions) = self.functions(callee).map_err(failed)?;
-        let mut places = Vec::new();
-        for Function { address, is_ifunc, .. } in functions {
-            if is_ifunc {
-                return Err(wanted.unsupported(
-                    "this function is chosen while the program starts (IFUNC) and cannot be named",
-                ));
-            }
-            let place = self.place(&wanted.target, Some(Whence { file, address })).map_err(failed)?;
-            places.push((address, place));
-        }
-        Ok((file, places))
-    }
-
-    /// Tells whether there is debug information of all these functions of a file.
-    fn knows(&self, file: usize, functions: &[(u64, Place)]) -> bool {
-        functions.iter().all(|&(address, _)| self.get(file).signature(address).is_some())
-    }
-
-    fn needed(&mut self) -> &Needed {
-        self.needed.get_or_insert_with(|| Needed::by(self.first.path()))
-    }
-
-    /// Tells whether modules or programs may come that the program does not need to start.
-    fn more_may_come(&mut self) -> bool {
-        self.needed().more_may_come
-    }
-
-    fn library_paths(&self) -> impl Iterator<Item = PathBuf> {
-        self.needed.iter().flat_map(|needed| &needed.files).map(|file| file.path().to_owned())
-    }
-
-    /// The file of this number.
-    pub(super) fn get(&self, number: usize) -> &SymbolFile {
-        match &self.needed {
-            Some(needed) if number > self.number => &needed.files[number - self.number - 1],
-            _ => &self.first,
-        }
-    }
-
-    /// Result of `look_up` in a file of this number, and the number; failures are the first file's.
-    pub(super) fn find<T>(
-        &mut self,
-        look_up: impl Fn(usize, &SymbolFile) -> Result<T, LookupError>,
-    ) -> Result<(usize, T), LookupError> {
-        let first = self.number;
-        let unknown = match look_up(first, &self.first) {
-            Ok(found) => return Ok((first, found)),
-            Err(error @ LookupError::Unknown { .. }) => error,
-            Err(error) => return Err(error),
-        };
-        let mut libraries = (first + 1..).zip(&self.needed().files);
-        let found = libraries.find_map(|(number, file)| Some((number, look_up(number, file).ok()?)));
-        found.ok_or(unknown)
-    }
-
-    /// The functions that `callee` means, and the number of the file they are in.
-    fn functions(&mut self, callee: &Callee) -> Result<(usize, Vec<Function>), NoPlace> {
-        match callee {
-            Callee::Named(name) => Ok(self.find(|_, file| file.function(name))?),
-            Callee::At { module, offset } => {
-                let unknown = |file: &SymbolFile| LookupError::Unknown {
-                    what: "module",
-                    name: module.clone(),
-                    path: file.path().to_owned(),
-                    near: Vec::new(),
-                    lacks: Lacks::Nothing,
-                };
-                let (number, function) = self.find(|_, file| match file.path().ends_with(module) {
-                    true => Ok(file.function_at(*offset)),
-                    false => Err(unknown(file)),
-                })?;
-                Ok((number, vec![function.ok_or_else(|| NoPlace::NoCode(module.clone()))?]))
-            }
-        }
     }
 }
 

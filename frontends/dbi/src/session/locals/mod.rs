@@ -4,7 +4,8 @@ mod flow;
 mod running;
 
 use super::places::{NoPlace, Place};
-use super::seeds::{Awaited, Files, Job, Jobs, Purpose, SpecFailure, When};
+use super::seeds::{Awaited, Files, Job, Jobs, Purpose, When};
+use super::spec_failure::SpecFailure;
 use flow::{Assignment, Assignments};
 pub(crate) use running::Assigning;
 pub(super) use running::Watched;
