@@ -1,4 +1,8 @@
-//! Translation: discover, emit, install — and the way back, from an address in the code cache to the guest's.
+//! Translation: discover, emit, install.
+//!
+//! The way back, from an address in the code cache to the guest's, is `locate`'s.
+
+mod locate;
 
 use super::arena::Exhausted;
 use super::cache::{Cache, Kept, MadeOf};
@@ -6,7 +10,7 @@ use super::guest;
 use super::layout::{PAGE, page_floor};
 use super::region::BlockId;
 use crate::context::Context;
-use crate::x86::code::{MapEntry, Placement, RuleCode, Spilled};
+use crate::x86::code::Placement;
 use crate::x86::code_source::CodeSource;
 use crate::x86::discover::{Hooks, Limits, is_comparable};
 use crate::x86::emit::Emitter;
@@ -18,6 +22,8 @@ use crate::x86::superblock::{End, FloatFacts, Flow, Insn, Superblock};
 use crate::x86::wholes::Whole;
 use hashbrown::HashMap;
 use iced_x86::{EncodingKind, FlowControl, Instruction, OpKind};
+use locate::Meaning;
+pub(crate) use locate::RulePlace;
 use shadowgrind_core::step::Sums;
 
 /// Limits of blocks that compare their bytes: short and straight.
@@ -30,18 +36,6 @@ const COMPARED: Limits = Limits {
     hooks: Hooks::All,
     ends_at_stores: true,
 };
-
-/// Blocks that were translated again lately. A storm of signals interrupts the same one, and its isolated version, over and
-/// over; to translate them each time takes as long as until the next signal.
-const LATELY: usize = 4;
-
-/// Meaning of a block's code: what translating it again has told.
-struct Meaning {
-    id: BlockId,
-    insns: Vec<Insn>,
-    map: Vec<MapEntry>,
-    rules: Vec<RuleCode>,
-}
 
 /// A thread's translator; keeps its buffers from block to block.
 pub(crate) struct Translator {
@@ -90,25 +84,6 @@ impl From<Exhausted> for NoBlock {
     fn from(_: Exhausted) -> Self {
         NoBlock::Exhausted
     }
-}
-
-/// A place in a rule's code.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct RulePlace {
-    /// The number of the rule in its block.
-    pub(crate) number: usize,
-    /// Bytes from the rule's start.
-    pub(crate) offset: u64,
-}
-
-/// Meaning of an address in translated code.
-pub(crate) struct Located {
-    /// The guest instruction.
-    pub(crate) insn: Insn,
-    /// Guest registers that are in context slots at that point.
-    pub(crate) spilled: Spilled,
-    /// The mode at that point.
-    pub(crate) mode: Mode,
 }
 
 impl Translator {
@@ -325,59 +300,6 @@ impl Translator {
         }
     }
 
-    /// Tells whether host address `pc`, inside block `id`, is where a guest instruction begins.
-    pub(crate) fn is_boundary(
-        &mut self,
-        cache: &Cache,
-        source: &mut dyn CodeSource,
-        id: BlockId,
-        pc: u64,
-    ) -> bool {
-        let map = &self.meaning(cache, source, id).map;
-        map.iter().any(|entry| entry.host == pc && entry.begins)
-    }
-
-    /// The guest instruction that host address `pc`, inside block `id`, belongs to: found by translating the block
-    /// again, which is a pure function of bytes, address and limits. Of bytes that the guest may write, the block keeps what
-    /// it was made from.
-    pub(crate) fn locate(
-        &mut self,
-        cache: &Cache,
-        source: &mut dyn CodeSource,
-        id: BlockId,
-        pc: u64,
-    ) -> Option<Located> {
-        let Meaning { insns, map, .. } = self.meaning(cache, source, id);
-        let after = map.partition_point(|entry| entry.host <= pc);
-        let entry = map.get(after.checked_sub(1)?)?;
-        let insn = *insns.get(entry.insn)?;
-        Some(Located { insn, spilled: entry.spilled, mode: entry.mode })
-    }
-
-    /// The place in a rule of block `id` that host address `pc` is.
-    pub(crate) fn rule_at(
-        &mut self,
-        cache: &Cache,
-        source: &mut dyn CodeSource,
-        id: BlockId,
-        pc: u64,
-    ) -> Option<RulePlace> {
-        let rules = &self.meaning(cache, source, id).rules;
-        let number = rules.iter().position(|rule| (rule.start..rule.end).contains(&pc))?;
-        Some(RulePlace { number, offset: pc - rules[number].start })
-    }
-
-    /// Rule `number` of block `id`.
-    pub(crate) fn rule(
-        &mut self,
-        cache: &Cache,
-        source: &mut dyn CodeSource,
-        id: BlockId,
-        number: usize,
-    ) -> Option<RuleCode> {
-        self.meaning(cache, source, id).rules.get(number).copied()
-    }
-
     /// Discovers once more what a block was made of, unless it keeps that.
     fn discover_again(&mut self, source: &mut dyn CodeSource, made_of: &MadeOf, kept: &Kept) {
         let &MadeOf { pc, mode, instructions, compare, hot, back, .. } = made_of;
@@ -392,41 +314,6 @@ impl Translator {
             Kept::Facts(facts) => Some((**facts).clone()),
             _ => None,
         };
-    }
-
-    /// All blocks have gone, and their numbers are given to others.
-    pub(crate) fn forget(&mut self) {
-        self.lately.clear();
-    }
-
-    /// The meaning of block `id`.
-    fn meaning(&mut self, cache: &Cache, source: &mut dyn CodeSource, id: BlockId) -> &Meaning {
-        let at = self.lately.iter().position(|meaning| meaning.id == id).unwrap_or_else(|| {
-            self.emit_again(cache, source, id);
-            if self.lately.len() == LATELY {
-                self.lately.remove(0);
-            }
-            let (insns, out) = (self.block.insns.clone(), &self.emitter.out);
-            self.lately.push(Meaning { id, insns, map: out.map.clone(), rules: out.rules.clone() });
-            self.lately.len() - 1
-        });
-        &self.lately[at]
-    }
-
-    /// Emits block `id` once more, to where it is.
-    fn emit_again(&mut self, cache: &Cache, source: &mut dyn CodeSource, id: BlockId) {
-        let block = cache.block(id);
-        let MadeOf { mode, compare, .. } = block.made_of;
-        self.discover_again(source, &block.made_of, block.kept());
-        // Where the count is makes no difference to where instructions are.
-        let runs = self.counts_runs(&block.made_of).then(|| cache.frame().context);
-        let (hot, cold) = block.code();
-        self.emitter.emit(
-            &self.block,
-            Placement { hot, cold, first_exit: block.first_exit(), runs },
-            mode,
-            compare,
-        );
     }
 }
 
