@@ -290,6 +290,19 @@ fn evaluate(expression: &Expression, object: u64, memory: &dyn Memory) -> Option
     stack.pop()
 }
 
+/// Memory that holds nothing: only ways without pointers can be gone.
+pub(super) struct Nothing;
+
+impl Memory for Nothing {
+    fn load(&self, _: u64, _: u8) -> Option<u64> {
+        None
+    }
+
+    fn integer(&self, _: &Integer) -> Option<i64> {
+        None
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

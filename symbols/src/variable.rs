@@ -3,6 +3,8 @@
 //! Symbols are searched first: they are few and say where a variable is. Debug information says what it is, and knows
 //! names that no symbol has. Both are merged by address, and the best match must be the only one.
 
+use std::ops::Range;
+
 use shadowgrind_core::format::Format;
 use shadowgrind_core::spec::{End, Selector, Variable as Wanted};
 
@@ -10,7 +12,7 @@ use super::demangle;
 use super::dies::Storage;
 use super::error::LookupError;
 use super::parameter::Scope;
-use super::reach::{self, Integer, Memory, Step, Unreached};
+use super::reach::{self, Integer, Memory, Nothing, Step, Unreached};
 use super::search::{self, Declared};
 use super::select::{self, Floats, Start};
 use super::symtab::{Symbol, SymbolKind};
@@ -36,6 +38,13 @@ impl Variable {
     /// The addresses of the floats, in memory order, where the way to them begins at `start`.
     pub fn addresses(&self, start: u64, memory: &dyn Memory) -> Result<Vec<u64>, Unreached> {
         reach::walk(&self.steps, start, memory)
+    }
+
+    /// Bytes from its storage that its floats are in, if that is known before the program runs.
+    pub fn span(&self) -> Option<Range<u64>> {
+        let floats = reach::walk(&self.steps, 0, &Nothing).ok()?;
+        let (first, last) = (floats.iter().min()?, floats.iter().max()?);
+        Some(*first..last + self.format.bytes() as u64)
     }
 
     /// Tells whether it is one float for sure.
