@@ -12,6 +12,7 @@ mod append_wide;
 mod arith;
 mod by_row;
 mod check;
+mod clearing;
 mod conversion;
 mod counting;
 #[cfg(test)]
@@ -56,6 +57,7 @@ mod retarget;
 mod rounding;
 mod scaled;
 mod selections;
+mod settings;
 mod signs;
 pub(crate) mod staging;
 mod temporaries;
@@ -77,7 +79,6 @@ mod x87_stack;
 mod x87_values;
 mod zero_test;
 
-use super::access::is_write;
 use super::asm::{Asm, Gpr};
 use super::code::{ExitKind, Spilled, SpilledVector};
 use super::emit::Emitter;
@@ -88,62 +89,14 @@ use super::superblock::{Insn, Superblock};
 use crate::context::SPILL_SLOTS;
 use descriptor::RecordDescriptor;
 use hashbrown::{HashMap, HashSet};
-use iced_x86::{EncodingKind, InstructionInfo, Register};
+use iced_x86::{EncodingKind, Register};
 use liveness::Liveness;
 use open_record::OpenRecord;
 use reencodings::Reencodings;
+pub(crate) use settings::{Settings, Watched};
 use shadowgrind_core::format::Format;
-use shadowgrind_core::shadow::Policy;
 use temporaries::ScratchAllocator;
 use turns::Beginning;
-
-/// Settings of annotation.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Settings {
-    /// Shadows of this many vector registers are in the upper vector registers, from zmm16 on; 0 without AVX-512.
-    pub(crate) in_registers: u8,
-    /// Operations are recorded, not computed beside the guest's.
-    pub(crate) records: bool,
-    /// Operations are appended, and their results numbered.
-    pub(crate) appends: bool,
-    /// True if what is appended says how operations were rounded.
-    pub(crate) roundings: bool,
-    /// The rule by which they are computed otherwise.
-    pub(crate) rule: Option<InlineRule>,
-    /// The rule of what is asked beside comparisons, if those are to be seen and operations are not recorded.
-    pub(crate) doubt: Option<InlineRule>,
-    /// The rule of what is asked before operations that are watched.
-    pub(crate) suspicion: Option<InlineRule>,
-    /// The other services for the shadow.
-    pub(crate) policy: &'static Policy,
-    /// Whatever meets a shadow is left to the engine: the reference path of everything else, for tests.
-    pub(crate) slow: bool,
-    /// Address of the constants.
-    pub(crate) constants: u64,
-    /// With no shadow in an upper register: vector registers have 64 bytes all the same, and the guest may use them.
-    pub(crate) wide: bool,
-    /// True if the processor has AVX-512.
-    pub(crate) has_avx512: bool,
-    /// Address of the lock of exchanges.
-    pub(crate) atomics: u64,
-    /// Address of the table of turned doubles; 0 if there is none.
-    pub(crate) turned: u64,
-    /// First address without a mirror.
-    pub(crate) guest_end: u64,
-    /// Code of the vDSO, which reads the kernel's data above the guest's range: that has no mirror, and holds no float.
-    pub(crate) vdso: (u64, u64),
-}
-
-/// Executions of an operation that are left to the engine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Watched {
-    /// All.
-    Always,
-    /// Executions that are suspicious.
-    Suspicious,
-    /// None.
-    Never,
-}
 
 /// Address of what is recorded, the format of its operands, and the bit of its first lane.
 type RecordKey = (u64, Format, Option<u8>);
@@ -409,58 +362,6 @@ impl Emitter {
         self.guest(at);
         self.clear_results(at);
         self.close_operand();
-    }
-
-    /// Clears the shadow of the bytes that an instruction which computes no float writes.
-    fn integer(&mut self, at: At<'_>) {
-        let insn = &at.insn().decoded;
-        let is_odd = insn.is_string_instruction() || self.writes_unnamed_memory(insn);
-        if is_odd {
-            return self.out_of_line(at);
-        }
-        if !self.open_operand(at) {
-            return self.out_of_line(at);
-        }
-        self.guest(at);
-        self.count_rounding(at);
-        self.clear_results(at);
-        self.close_operand();
-    }
-
-    /// Clears the shadows of everything the instruction writes.
-    fn clear_results(&mut self, at: At<'_>) {
-        let insn = &at.insn().decoded;
-        let written = self.written(at);
-        let mask = self.mode.mask();
-        for &register in &written {
-            if let Some(n) = general_number(register) {
-                self.clear_part(rows::no_float_after(insn, register), n, mask);
-            } else if register.is_vector_register() {
-                self.clear_vector(register.number() as u8);
-            }
-        }
-        if self.writes_memory(insn) {
-            self.kill_operand(insn);
-        }
-    }
-
-    /// Registers the instruction writes.
-    fn written(&mut self, at: At<'_>) -> Vec<Register> {
-        let info: &InstructionInfo = self.facts.info(&at.insn().decoded);
-        info.used_registers()
-            .iter()
-            .filter(|used| is_write(used.access()))
-            .map(|used| used.register())
-            .collect()
-    }
-
-    /// Clears the cells of `registers` that may be set.
-    fn clear_cells(&mut self, registers: u16) {
-        for n in 0..16 {
-            if self.mode.mask() & registers & 1 << n != 0 {
-                self.clear_cell(n);
-            }
-        }
     }
 
     /// Tells whether general register `n` may carry a shadow.
