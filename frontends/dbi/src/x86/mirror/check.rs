@@ -11,10 +11,9 @@ use crate::x86::code::{ExitKind, Slot};
 use crate::x86::emit::Emitter;
 use crate::x86::mode::Mode;
 use crate::x86::rows;
-use crate::x86::superblock::{Flow, Insn};
-use crate::x86::table::{General, Row};
+use crate::x86::table::Row;
 use crate::x86::vector::{Length, Mem, Place, Vector, forms};
-use iced_x86::{FlowControl, Instruction, OpAccess, Register};
+use iced_x86::{Instruction, OpAccess, Register};
 use shadowgrind_core::format::Format;
 
 /// Something that may carry a shadow.
@@ -151,20 +150,6 @@ impl Emitter {
         cold.jmp(onwards);
     }
 
-    /// Tells whether the instruction, and what follows it, has no use for rcx until that is spilled anyway: registers are popped at a
-    /// function's end, and then it returns. Flags are live there, as far as anybody can know.
-    pub(super) fn leaves_rcx(&mut self, at: At<'_>) -> bool {
-        let rest = &at.block.insns[at.index..];
-        let returns = |insn: &Insn| {
-            let spills = matches!(insn.flow, Flow::Ends | Flow::ExpectedReturn(_));
-            spills && insn.decoded.flow_control() == FlowControl::Return
-        };
-        let next = rest.get(1).filter(|_| pops_other_register(&rest[0].decoded));
-        // What closes a record uses the slot.
-        let may_close = self.mirror().settings.appends;
-        !may_close && next.is_some_and(|next| pops_other_register(&next.decoded) || returns(next))
-    }
-
     /// Leaves the instruction to the engine if mask register 1 has a bit among its lowest eight.
     pub(super) fn check_mask(&mut self, at: At<'_>) {
         self.exit_if(at, |e| encode::test_mask(&mut e.out.hot), |e| encode::mask_to_rcx(&mut e.out.hot));
@@ -239,11 +224,6 @@ impl Emitter {
         first
     }
 
-    /// Bytes of a union: VEX tests have no more than 32.
-    pub(super) fn union_bytes(&mut self) -> u8 {
-        if self.has_upper() { 64 } else { self.shadow_bytes().min(32) }
-    }
-
     fn unite(&mut self, first: Option<u8>, register: u8) -> u8 {
         let Some(first) = first else { return register };
         let to = self.temporary(0);
@@ -285,14 +265,6 @@ impl Emitter {
         }
         start
     }
-}
-
-/// Tells whether the instruction pops a general register other than rcx and rsp, and does nothing else.
-fn pops_other_register(insn: &Instruction) -> bool {
-    let register = insn.op0_register();
-    rows::row(insn) == Row::General(General::Pop)
-        && register.is_gpr64()
-        && !matches!(register, Register::RCX | Register::RSP)
 }
 
 /// Tells whether an instruction does nothing with the memory that it names but compute its address, or ask for it early.

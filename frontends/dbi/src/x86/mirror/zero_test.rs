@@ -8,8 +8,12 @@ use super::encode::{self, EQUAL, NOT_EQUAL};
 use crate::x86::asm::{RCX, Rel32};
 use crate::x86::code::{Slot, Spilled};
 use crate::x86::emit::Emitter;
+use crate::x86::rows;
 use crate::x86::rules::Constants;
+use crate::x86::superblock::{Flow, Insn};
+use crate::x86::table::{General, Row};
 use crate::x86::vector::{Length, Mem, Place, Vector, forms};
+use iced_x86::{FlowControl, Instruction, Register};
 use shadowgrind_core::format::Format;
 
 /// Register that tests overwrite, and where it is meanwhile.
@@ -35,6 +39,20 @@ impl Emitter {
         }
         self.out.hot.store(self.frame.slot(Slot::Scratch), RCX);
         Tested::Scratch
+    }
+
+    /// Tells whether the instruction, and what follows it, has no use for rcx until that is spilled anyway: registers are popped at a
+    /// function's end, and then it returns. Flags are live there, as far as anybody can know.
+    pub(super) fn leaves_rcx(&mut self, at: At<'_>) -> bool {
+        let rest = &at.block.insns[at.index..];
+        let returns = |insn: &Insn| {
+            let spills = matches!(insn.flow, Flow::Ends | Flow::ExpectedReturn(_));
+            spills && insn.decoded.flow_control() == FlowControl::Return
+        };
+        let next = rest.get(1).filter(|_| pops_other_register(&rest[0].decoded));
+        // What closes a record uses the slot.
+        let may_close = self.mirror().settings.appends;
+        !may_close && next.is_some_and(|next| pops_other_register(&next.decoded) || returns(next))
     }
 
     /// Ends tests, on one of the ways that lead on from them.
@@ -124,6 +142,11 @@ impl Emitter {
         }
     }
 
+    /// Bytes of a union: VEX tests have no more than 32.
+    pub(super) fn union_bytes(&mut self) -> u8 {
+        if self.has_upper() { 64 } else { self.shadow_bytes().min(32) }
+    }
+
     /// Sets the flags to "not equal" if a bit of `register` is set.
     pub(super) fn test_union(&mut self, register: u8) {
         if self.has_upper() {
@@ -161,4 +184,12 @@ impl Emitter {
             Place::Reg(register),
         ));
     }
+}
+
+/// Tells whether the instruction pops a general register other than rcx and rsp, and does nothing else.
+fn pops_other_register(insn: &Instruction) -> bool {
+    let register = insn.op0_register();
+    rows::row(insn) == Row::General(General::Pop)
+        && register.is_gpr64()
+        && !matches!(register, Register::RCX | Register::RSP)
 }
