@@ -75,12 +75,13 @@ pub trait Cells<V> {
         false
     }
 
-    /// The double `bits` at `from` is turned, to `to`. False if it has no shadow, or what is kept there cannot say so.
+    /// Notes that the double `bits` at `from` is turned, to `to`. False if it has no shadow, or what is kept there cannot say
+    /// so.
     fn turn(&mut self, _from: Location, _to: Location, _bits: u64) -> bool {
         false
     }
 
-    /// The word at `from`, a turned double, is the double `bits`, at `to`. False if it was another.
+    /// Notes that the word at `from`, a turned double, is the double `bits` again, at `to`. False if it was another.
     fn turn_back(&mut self, _from: Location, _to: Location, _bits: u64) -> bool {
         false
     }
@@ -88,8 +89,8 @@ pub trait Cells<V> {
     /// Sets, or with `None` clears, the shadow of the float of `format` and `bits` at `location`.
     fn set(&mut self, location: Location, format: Format, bits: u128, shadow: Option<V>);
 
-    /// Bytes are rearranged: byte `i` of the result comes from byte `map[i]` of the first source, or of the second
-    /// counted from [`crate::step::SECOND_SOURCE`], or from nowhere. Sources may overlap the result.
+    /// Rearranges bytes: byte `i` of the result comes from byte `map[i]` of the first source, or of the second counted from
+    /// [`crate::step::SECOND_SOURCE`], or from nowhere. Sources may overlap the result.
     fn permute(&mut self, from: [Location; 2], to: Location, map: &[u8]);
 
     /// Combines the content beside `bytes` bytes at the two places, taken as bits, by exclusive disjunction, as the
@@ -114,7 +115,7 @@ pub trait Cells<V> {
     /// [`crate::tricks::exponent_change`] says, the rest such that what is kept beside it stays as it is.
     fn change_end(&mut self, from: Location, to: Location, bytes: usize, change: (bool, i32));
 
-    /// `bytes` bytes move as they are; the ranges may overlap.
+    /// Moves `bytes` bytes as they are; the ranges may overlap.
     fn copy(&mut self, from: Location, to: Location, bytes: usize);
 
     /// Leaves a trace beside `bytes` bytes at `to`, which are made of the float at `from`, whose shadow is lost, for those who compute
@@ -132,9 +133,10 @@ pub trait Cells<V> {
         true
     }
 
-    /// Takes that back, where the upper part of the float, from byte number `bytes` on, has come to it.
+    /// Takes back what [`Cells::mark_rest`] has noted, where the upper part of the float, from byte number `bytes` on, has come
+    /// to it.
     fn unmark_rest(&mut self, _location: Location, _bytes: usize) {}
 
-    /// `bytes` bytes at `location` are no float any more.
+    /// Clears what is kept beside `bytes` bytes at `location`, which are no float any more.
     fn clear(&mut self, location: Location, bytes: usize);
 }

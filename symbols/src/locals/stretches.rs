@@ -16,7 +16,8 @@ use crate::select::{self, Floats, Start};
 use crate::variable::{self, Variable};
 
 impl Search<'_> {
-    /// Adds the places of a location to `local`, and to the last argument code in which it has none.
+    /// Adds the places of `location`, which holds in the code `range`, to `local`; if it has none there, adds that code to the
+    /// last argument.
     pub(super) fn stretches(
         &mut self,
         whole: &Whole<'_>,

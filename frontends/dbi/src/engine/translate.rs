@@ -46,11 +46,11 @@ pub(crate) struct Translator {
     hot_after: u32,
     /// Guest instructions translated so far.
     pub(crate) instructions: u64,
-    /// Addresses of sums that do not round, of blocks made so far.
+    /// Kinds of the sums in blocks made so far, by address.
     sums: HashMap<u64, Sums>,
     /// Parts of floats that instructions of these blocks change, by address.
     wholes: HashMap<u64, Whole>,
-    /// The last one last.
+    /// Blocks that were translated again lately, the latest last.
     lately: Vec<Meaning>,
 }
 
@@ -106,7 +106,8 @@ impl Translator {
         self.emitter.mirror.as_ref()
     }
 
-    /// The instruction at guest address `pc` is to be annotated at length ([`Mirror::mark_hot`]). Its blocks are to be forgotten.
+    /// Has the instruction at guest address `pc` annotated at length from now on ([`Mirror::mark_hot`]). The caller forgets the
+    /// blocks that have it.
     pub(crate) fn mark_hot(&mut self, pc: u64, number: Option<u16>) {
         if let Some(mirror) = &mut self.emitter.mirror {
             mirror.mark_hot(pc, number);
@@ -121,20 +122,20 @@ impl Translator {
         }
     }
 
-    /// The instruction at guest address `pc` writes no part of a float ([`Mirror::writes_alone`]). Its blocks are to be
-    /// forgotten.
+    /// Takes the instruction at guest address `pc` to write no part of a float from now on ([`Mirror::writes_alone`]). The
+    /// caller forgets the blocks that have it.
     pub(crate) fn writes_alone(&mut self, pc: u64) {
         if let Some(mirror) = &mut self.emitter.mirror {
             mirror.writes_alone(pc);
         }
     }
 
-    /// Purpose of the instruction at guest address `pc`, if it is a sum, as far as was seen when its block was made last.
+    /// Kind of sum that the instruction at guest address `pc` is, as far as was seen when its block was made last.
     pub(crate) fn sums(&self, pc: u64) -> Sums {
         self.sums.get(&pc).copied().unwrap_or_default()
     }
 
-    /// The part of a float that the instruction at guest address `pc` changes, likewise.
+    /// Part of a float that the instruction at guest address `pc` changes, as far as was seen when its block was made last.
     pub(crate) fn whole(&self, pc: u64) -> Option<Whole> {
         self.wholes.get(&pc).copied()
     }
@@ -166,21 +167,21 @@ impl Translator {
         self.emitter.hides_mxcsr()
     }
 
-    /// From now on no shadow is in a vector register. Code made so far has to go.
+    /// Leaves all vector registers to the guest from now on. The caller forgets the code made so far.
     pub(crate) fn leave_upper_registers(&mut self) {
         if let Some(mirror) = &mut self.emitter.mirror {
             mirror.leave_upper_registers();
         }
     }
 
-    /// As long as nothing else is said, no other thread sees what is stored.
+    /// Assumes, until [`Translator::end_alone`], that no other thread sees what is stored.
     pub(crate) fn begin_alone(&mut self) {
         if let Some(mirror) = &mut self.emitter.mirror {
             mirror.begin_alone();
         }
     }
 
-    /// From now on other threads see what is stored. Tells whether code made so far takes it that none does.
+    /// Assumes from now on that other threads see what is stored. Tells whether code made so far assumes that none does.
     pub(crate) fn end_alone(&mut self) -> bool {
         self.emitter.mirror.as_mut().is_some_and(Mirror::end_alone)
     }

@@ -17,9 +17,9 @@ use shadowgrind_core::words::Raw;
 pub(super) struct Stopped<'a> {
     pub(super) context: &'a mut Context,
     pub(super) in_registers: u8,
-    /// There are cells: without a shadow there is no memory for them.
+    /// True if there are cells: without a shadow there is no memory for them.
     pub(super) has_cells: bool,
-    /// A shadow was set.
+    /// True once a shadow was set.
     pub(super) set: bool,
 }
 

@@ -145,7 +145,7 @@ pub(super) fn first_run(thread: &mut Thread) {
     visit(thread, |session, _, observer, machine| session.first_run(pc, observer, machine));
 }
 
-/// Code made before `address` was hooked is made again, once.
+/// Has code that was made before `address` was hooked made again, once.
 fn watch(thread: &mut Thread, address: u64) {
     // What is mapped there later is made with the hook: it stays.
     let known =

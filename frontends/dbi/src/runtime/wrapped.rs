@@ -25,7 +25,7 @@ pub(super) fn leaves_wrapped(thread: &mut Thread) -> bool {
     true
 }
 
-/// The function that ran as one operation has returned, to `thread.pc`.
+/// Ends the function that ran as one operation and has returned, to `thread.pc`: its results get their shadows.
 pub(super) fn returned(thread: &mut Thread) {
     let mut call = end_function(thread);
     if call.function != 0 {
@@ -60,7 +60,8 @@ fn count_rounding(thread: &mut Thread, call: &FunctionCall) {
     }
 }
 
-/// Gives the results of a function that has returned their shadows: as translated code does.
+/// Gives the results of a function that has returned their shadows, one by one, as translated code does for functions that it
+/// sees to.
 fn evaluate(thread: &mut Thread, call: &mut FunctionCall) {
     let Some(functions) = Tool::of(thread.process).and_then(Tool::functions) else { return };
     let function = Function::from_bits(call.function as u32);
@@ -98,8 +99,8 @@ fn evaluate(thread: &mut Thread, call: &mut FunctionCall) {
     }
 }
 
-/// There is no function that runs as one operation any more; what there was. Registers that it may have left anything
-/// in carry no shadow.
+/// Ends the function that runs as one operation, and returns its call. Registers in which it may have left anything carry no
+/// shadow afterwards.
 fn end_function(thread: &mut Thread) -> FunctionCall {
     let call = std::mem::take(&mut thread.context.call);
     registers::complete_image(thread.context);

@@ -24,8 +24,8 @@ pub(crate) enum Arrival {
     Go,
     /// Goes on, and this address is hooked from now on.
     Watch(u64),
-    /// The function runs without shadows until it returns: the engine sees to that it is then reported. What it leaves in
-    /// registers and memory has no shadow but what the session sets then. [`Calls::wrapped`] is true meanwhile.
+    /// The function runs without shadows until it returns, which the engine then reports. What it leaves in registers and
+    /// memory has no shadow but what the session sets then. [`Calls::wrapped`] is true meanwhile.
     Wrapped,
 }
 
@@ -150,8 +150,8 @@ impl Session {
         }
     }
 
-    /// Gives the results of `call`, which has returned to `pc`, their shadows: translated code has begun this call of a function of one
-    /// float that makes whole numbers, as [`Then::LibraryCall`] is begun here.
+    /// Gives the results of `call`, which has returned to `pc`, their shadows. Translated code has begun it: a call of a
+    /// function of one float that makes whole numbers. Those that begin here end as [`Then::LibraryCall`].
     pub(crate) fn end_rounding_call(
         &self,
         pc: u64,
@@ -183,7 +183,7 @@ impl Session {
     }
 }
 
-/// The bytes, as they are in memory.
+/// Bytes of a vector of a call, as they are in memory.
 fn bytes_of(vector: CallVector) -> [u8; size_of::<CallVector>()] {
     let mut bytes = [0; size_of::<CallVector>()];
     for (into, word) in bytes.as_chunks_mut().0.iter_mut().zip(vector) {
@@ -241,7 +241,7 @@ fn give_up(calls: &mut Calls, observer: &mut dyn Observer, m: &mut dyn Machine) 
 }
 
 impl State {
-    /// A number is in its box.
+    /// Notes that a number is in its box, and what the box has lost.
     fn boxed(&mut self, boxing: &Boxing, m: &mut dyn Machine) {
         if let Some(lost) = self.boxes.end_boxing(boxing, m) {
             let name = || ("a box that numbers share".to_owned(), 0);

@@ -57,7 +57,7 @@ pub(crate) struct Parsing {
 }
 
 impl Parsing {
-    /// The float will be of this format.
+    /// Sets the format that the float will have.
     pub(super) fn make(&mut self, format: Format) {
         self.parse.make(format);
     }

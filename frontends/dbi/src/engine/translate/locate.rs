@@ -14,7 +14,7 @@ use crate::x86::superblock::Insn;
 /// over; to translate them each time takes as long as until the next signal.
 const LATELY: usize = 4;
 
-/// Meaning of a block's code: what translating it again has told.
+/// Meaning of the code of block `id`, learnt by translating it again.
 pub(super) struct Meaning {
     id: BlockId,
     insns: Vec<Insn>,
@@ -95,7 +95,7 @@ impl Translator {
         self.meaning(cache, source, id).rules.get(number).copied()
     }
 
-    /// All blocks have gone, and their numbers are given to others.
+    /// Forgets all meanings: the blocks have gone, and their numbers are given to others.
     pub(crate) fn forget(&mut self) {
         self.lately.clear();
     }

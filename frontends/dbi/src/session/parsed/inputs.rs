@@ -61,7 +61,7 @@ fn set_by(command: &[String], name: &str) -> Option<Vec<u8>> {
     command.iter().find_map(value)
 }
 
-/// Finds inputs that name arguments or variables which `command` has not, before it runs.
+/// Refuses inputs that name arguments or variables which `command` does not have, before it runs.
 pub(in crate::session) fn check(inputs: &[InputSpec], command: &[String]) -> Result<(), SpecFailure> {
     for input in inputs {
         let InputTarget::Text(place) = &input.target else { continue };

@@ -25,8 +25,8 @@ impl Session {
         self.parses
     }
 
-    /// The system call at `pc` has read these pieces of a file or pipe, from `offset` on: address and length. `path` is the
-    /// file's; the one of standard input is of no account.
+    /// Notes what the system call at `pc` has read of a file or pipe from `offset` on, in pieces of address and length. `path`
+    /// is the file's, or nothing for standard input.
     pub(crate) fn read(
         &self,
         pc: u64,

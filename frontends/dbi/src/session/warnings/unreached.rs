@@ -74,7 +74,7 @@ impl Session {
 }
 
 impl State {
-    /// Inputs that the program has, and that were never seeded.
+    /// Says which inputs that the program has were never seeded.
     pub(in crate::session) fn warn_of_unreached_inputs(&mut self) {
         let names = |job: &Job| match job.purpose {
             Purpose::Seed(input, _) => Some(input),

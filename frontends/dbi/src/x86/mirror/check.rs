@@ -1,4 +1,6 @@
 //! Checks: does any operand carry a shadow? If so, translated code takes a side exit before the instruction.
+//!
+//! Knows what instructions read; how words are tested is for `zero_test`.
 
 use super::At;
 use super::encode;
@@ -81,12 +83,12 @@ impl Emitter {
         sources
     }
 
-    /// Tells whether each instruction is left to the engine whose address is made of what carries a shadow.
+    /// Tells whether instructions are left to the engine if a register of their address carries a shadow.
     pub(super) fn asks_of_addresses(&mut self) -> bool {
         self.mirror().settings.policy.derivatives.is_some() && !self.mode.is_off()
     }
 
-    /// Leaves the instruction to the engine if its address is made of what carries a shadow: a table is looked up.
+    /// Leaves the instruction to the engine if a register of its address carries a shadow: it looks something up in a table.
     pub(super) fn check_address(&mut self, at: At<'_>) {
         let insn = &at.insn().decoded;
         let cells = address_registers(insn).filter_map(super::general_number);
@@ -160,8 +162,8 @@ impl Emitter {
         self.exit_if(at, |e| e.test_union(register), |e| e.union_to_rcx(register));
     }
 
-    /// Leaves the instruction to the engine if `test` says "not equal", or where the flags are to be kept, if `to_rcx`
-    /// makes rcx something other than 0.
+    /// Leaves the instruction to the engine if `test` makes the flags "not equal" or, where the guest's flags are kept, if
+    /// `to_rcx` makes rcx something other than 0.
     pub(super) fn exit_if(
         &mut self,
         at: At<'_>,
@@ -175,7 +177,7 @@ impl Emitter {
         self.end_tests(at, tested);
     }
 
-    /// Sources of up to eight bytes, as memory.
+    /// Words of the sources that are no vectors, each of up to eight bytes: its address and its bytes.
     fn scalars(&self, sources: &[Source]) -> Vec<(Mem, usize)> {
         let mut scalars = Vec::new();
         for source in sources {
@@ -191,7 +193,8 @@ impl Emitter {
         scalars
     }
 
-    /// Spills registers now that [`Emitter::union`] needs: at the jump they have to be what they are afterwards.
+    /// Spills the vector registers that [`Emitter::union`] will take: what is spilled has to be the same at the jump and behind
+    /// it.
     fn take_temporaries(&mut self, sources: &[Source]) {
         let vector = |source: &Source| matches!(source, Source::Vector(_) | Source::Memory(_, 16 | 32 | 64));
         if sources.iter().any(vector) {
@@ -199,7 +202,7 @@ impl Emitter {
         }
     }
 
-    /// All vector sources, one over the other, in a register; nothing without one.
+    /// Bitwise disjunction of all vector sources, in a register; nothing if there is none.
     fn union(&mut self, sources: &[Source]) -> Option<u8> {
         let mut first = None;
         for source in sources {
@@ -232,7 +235,8 @@ impl Emitter {
         to
     }
 
-    /// Cold code that puts back what is spilled and takes a side exit; its address.
+    /// Emits cold code that puts back what is spilled and takes a side exit; `scratch` says whether rcx is in
+    /// [`Slot::Scratch`]. Returns its address.
     pub(super) fn side_exit(&mut self, exit: SideExit, scratch: bool) -> u64 {
         let start = self.out.cold.here();
         if self.mirror().locked {
@@ -272,7 +276,7 @@ fn only_names_memory(insn: &Instruction) -> bool {
     rows::computes_address(insn) || rows::row(insn) == Row::Hint
 }
 
-/// The general registers that make the address of the instruction's explicit memory operand, if it goes there.
+/// General registers of the address of the instruction's explicit memory operand, if the instruction accesses that memory.
 pub(crate) fn address_registers(insn: &Instruction) -> impl Iterator<Item = Register> + use<> {
     let registers = [insn.memory_base(), insn.memory_index()];
     let goes = operand::has_memory(insn) && !only_names_memory(insn);

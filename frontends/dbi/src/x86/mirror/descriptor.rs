@@ -75,20 +75,20 @@ pub(crate) struct RecordDescriptor {
     pub(crate) from: Format,
     /// Format of the result.
     pub(crate) to: Format,
-    /// True if no term of a sum rounds the others.
+    /// Kind of sum: whether a term of it may round the others.
     pub(crate) sums: Sums,
     /// Part of a record that it is, if operations are appended.
     pub(crate) staged: Option<Staged>,
-    /// The operand that is in memory in a narrower format than `from`, in which it is written down, and that format: there it has
-    /// its shadow.
+    /// Number of an operand that is in memory in a narrower format than `from`, and that format, in which it has its shadow; it
+    /// is written down in `from`.
     pub(crate) narrow: Option<(u8, Format)>,
     /// If some of the lanes are left out: the bit of the first one among those at [`LANES_TAKEN`].
     pub(crate) masked: Option<u8>,
 }
 
 impl RecordDescriptor {
-    /// Operation at `pc` on one lane of operands in format `from`, whose result is in format `to`, with a record of its own of which
-    /// no lane is left out. No term of it rounds the others.
+    /// Descriptor of the operation `what` at `pc`, on one lane of operands in format `from`, with a result in format `to`: in a
+    /// record of its own, with no lane left out and no term that rounds others. Other kinds of records differ from this one.
     pub(crate) fn new(pc: u64, what: What, operands: u8, [from, to]: [Format; 2]) -> RecordDescriptor {
         RecordDescriptor {
             pc,

@@ -101,7 +101,7 @@ use turns::Beginning;
 /// Address of what is recorded, the format of its operands, and the bit of its first lane.
 type RecordKey = (u64, Format, Option<u8>);
 
-/// Annotator: settings, and what it has learnt of the code so far.
+/// Annotator: its settings, what it knows of the block being emitted, and what it has learnt of the code so far.
 pub(crate) struct Mirror {
     settings: Settings,
     reencodings: Reencodings,
@@ -110,7 +110,7 @@ pub(crate) struct Mirror {
     /// value is in [`Slot::Address`](crate::x86::code::Slot::Address).
     address: Option<Gpr>,
     temporaries: ScratchAllocator,
-    /// Code that nobody runs, of which it is only seen what it takes.
+    /// Code that nobody runs: it is emitted to see which registers a rule writes.
     trial: Asm,
     /// Beginning of a turn, if the block is a loop.
     beginning: Option<Beginning>,
@@ -183,24 +183,24 @@ impl Mirror {
         }
     }
 
-    /// Tells whether annotations take it that the guest uses nothing of AVX-512.
+    /// Tells whether annotations rely on the guest to use nothing of AVX-512.
     pub(crate) fn excludes_avx512(&self) -> bool {
         self.settings.in_registers != 0 || self.settings.has_avx512 && !self.settings.wide
     }
 
-    /// From now on no shadow is in a vector register, and the guest may use all of them.
+    /// Leaves all vector registers to the guest from now on: no shadow is in one.
     pub(crate) fn leave_upper_registers(&mut self) {
         self.settings.in_registers = 0;
         self.settings.wide = self.settings.has_avx512;
         self.reencodings = Reencodings::new(EncodingKind::VEX);
     }
 
-    /// As long as nothing else is said, no other thread sees what is stored.
+    /// Assumes, until [`Mirror::end_alone`], that no other thread sees what is stored.
     pub(crate) fn begin_alone(&mut self) {
         self.is_alone = self.settings.appends;
     }
 
-    /// From now on others see it. Tells whether that is new.
+    /// Assumes from now on that other threads see what is stored. Tells whether that is new.
     pub(crate) fn end_alone(&mut self) -> bool {
         std::mem::take(&mut self.is_alone)
     }
@@ -210,20 +210,20 @@ impl Mirror {
         self.address
     }
 
-    /// The instruction at guest address `pc`, one of [`may_scale`], has met shadows often; what it loses is counted under
-    /// `number`. Code made from there is to be made anew: a fault in it is looked up by making it once more.
+    /// Notes that the instruction at guest address `pc`, one of [`may_scale`], meets shadows often: the digits that it loses
+    /// are counted under `number`. Code made from there is to be made anew: a fault in it is looked up by making it once more.
     pub(crate) fn mark_hot(&mut self, pc: u64, number: Option<u16>) {
         // Without a number it is left to the engine, which counts.
         self.hot_sites.extend(number.map(|number| (pc, number)));
     }
 
-    /// The operation at guest address `pc` is watched so from now on. Code made from there is to be made anew.
+    /// Watches the operation at guest address `pc` as `watched` says from now on. Code made from there is to be made anew.
     pub(crate) fn watch(&mut self, pc: u64, watched: Watched) {
         self.watched.insert(pc, watched);
     }
 
-    /// The instruction at guest address `pc` is taken to write no part of a float from now on. Code made from there is to be
-    /// made anew.
+    /// Takes the instruction at guest address `pc` to write no part of a float from now on. Code made from there is to be made
+    /// anew.
     pub(crate) fn writes_alone(&mut self, pc: u64) {
         self.alone.insert(pc);
     }

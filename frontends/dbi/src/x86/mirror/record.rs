@@ -33,7 +33,7 @@ pub(super) struct Plan<'a> {
 }
 
 impl Plan<'_> {
-    /// Description of a record of so many lanes.
+    /// Descriptor of a record of `lanes` lanes.
     pub(super) fn described(&self, at: At<'_>, lanes: u8) -> RecordDescriptor {
         let (operands, formats) = (self.sources.len() as u8, [self.from, self.to]);
         RecordDescriptor {
@@ -45,7 +45,7 @@ impl Plan<'_> {
 }
 
 impl Emitter {
-    /// The number of what is recorded, the same one each time.
+    /// Number of the descriptor `recorded`: the same one as often as that is asked for.
     pub(super) fn recorded(&mut self, recorded: RecordDescriptor) -> u32 {
         let mirror = self.mirror();
         let key = (recorded.pc, recorded.from, recorded.masked);
@@ -60,7 +60,7 @@ impl Emitter {
         id
     }
 
-    /// The instruction, recorded; left to the engine where it cannot be.
+    /// Records the instruction, or leaves it to the engine where it cannot be recorded.
     pub(super) fn record(&mut self, at: At<'_>, plan: &Plan<'_>) {
         let insn = &at.insn().decoded;
         let plain = matches!(insn.encoding(), EncodingKind::Legacy | EncodingKind::VEX);
@@ -96,7 +96,7 @@ impl Emitter {
         }
     }
 
-    /// Makes a free register point to the next record, which is of this kind.
+    /// Makes a free register point to the next record, which is of this kind, and returns it.
     pub(super) fn begin_record(&mut self, at: At<'_>, recorded: RecordDescriptor) -> Gpr {
         let pointer = self.free_register(&at.insn().decoded);
         self.begin_record_at(at, recorded, pointer);
@@ -192,7 +192,7 @@ impl Emitter {
         }
     }
 
-    /// On to the next record; leaves to have the buffer replayed when it is full.
+    /// Moves on to the next record; leaves to have the buffer replayed when it is full.
     pub(super) fn advance(&mut self, at: At<'_>, pointer: Gpr) {
         let (scratch, rcx) = (self.frame.slot(Slot::Scratch), self.frame.slot(Slot::Rcx));
         encode::add(&mut self.out.hot, pointer, STRIDE as i32);

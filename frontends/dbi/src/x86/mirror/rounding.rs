@@ -50,7 +50,7 @@ pub(super) fn may_round(at: At<'_>, format: Format) -> bool {
     at.block.rounds().concerns(format) && at.block.sums(at.insn().pc()) != Sums::Plain
 }
 
-/// Kind of the sum that a record of an operation with a result in `format` says it is.
+/// Kind of sum that the record of the operation at `at`, with a result in `format`, says it is.
 pub(super) fn recorded_sums(at: At<'_>, format: Format) -> Sums {
     if may_round(at, format) { Sums::Unknown } else { Sums::Plain }
 }
@@ -74,7 +74,8 @@ impl Magic {
 }
 
 impl Emitter {
-    /// Before the rule and the guest's instruction.
+    /// Finds the lanes of magic numbers, before the rule and the guest's instruction; leaves that to the engine where it cannot
+    /// note them.
     pub(super) fn find_magic(&mut self, at: At<'_>, sum: Sum, operands: &Operands) {
         if at.block.sums(at.insn().pc()) == Sums::TakenOff {
             for &i in sum.op.addends() {
@@ -109,7 +110,7 @@ impl Emitter {
         self.spill_slot(KEPT).plus(8 * term as i32)
     }
 
-    /// After both.
+    /// Drops the shadows of sums that a magic number has rounded, after the rule and the guest's instruction.
     pub(super) fn drop_rounded(&mut self, at: At<'_>, sum: Sum) {
         let upper = self.has_upper() && sum.d < self.mirror().settings.in_registers;
         if !upper || !may_round(at, sum.format) {

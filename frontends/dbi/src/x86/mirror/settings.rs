@@ -8,27 +8,27 @@ use shadowgrind_core::shadow::Policy;
 /// Settings of annotation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
-    /// Shadows of this many vector registers are in the upper vector registers, from zmm16 on; 0 without AVX-512.
+    /// Number of vector registers whose shadows are in the upper vector registers, from zmm16 on; 0 without AVX-512.
     pub(crate) in_registers: u8,
-    /// Operations are recorded, not computed beside the guest's.
+    /// True if operations are recorded, and their shadows not computed beside the guest's.
     pub(crate) records: bool,
-    /// Operations are appended, and their results numbered.
+    /// True if operations are appended, and their results numbered.
     pub(crate) appends: bool,
     /// True if what is appended says how operations were rounded.
     pub(crate) roundings: bool,
-    /// The rule by which they are computed otherwise.
+    /// Rule by which shadows are computed beside the guest's operations otherwise.
     pub(crate) rule: Option<InlineRule>,
-    /// The rule of what is asked beside comparisons, if those are to be seen and operations are not recorded.
+    /// Rule of the question asked beside comparisons, if those are to be seen and operations are not recorded.
     pub(crate) doubt: Option<InlineRule>,
-    /// The rule of what is asked before operations that are watched.
+    /// Rule of the question asked before operations that are watched.
     pub(crate) suspicion: Option<InlineRule>,
-    /// The other services for the shadow.
+    /// Policy of the shadow: what else is to be done for it.
     pub(crate) policy: &'static Policy,
-    /// Whatever meets a shadow is left to the engine: the reference path of everything else, for tests.
+    /// True if whatever meets a shadow is left to the engine: the reference path of everything else, for tests.
     pub(crate) slow: bool,
     /// Address of the constants.
     pub(crate) constants: u64,
-    /// With no shadow in an upper register: vector registers have 64 bytes all the same, and the guest may use them.
+    /// True if vector registers have 64 bytes although no shadow is in an upper one: the guest may use all of them.
     pub(crate) wide: bool,
     /// True if the processor has AVX-512.
     pub(crate) has_avx512: bool,
@@ -38,7 +38,8 @@ pub(crate) struct Settings {
     pub(crate) turned: u64,
     /// First address without a mirror.
     pub(crate) guest_end: u64,
-    /// Code of the vDSO, which reads the kernel's data above the guest's range: that has no mirror, and holds no float.
+    /// First address of the vDSO's code and the one behind it: it reads the kernel's data above the guest's range, which has no
+    /// mirror and holds no float.
     pub(crate) vdso: (u64, u64),
 }
 

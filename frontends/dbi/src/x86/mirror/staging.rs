@@ -34,11 +34,11 @@ use shadowgrind_core::appended::{HEAD, Source};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::{MAX_OPERANDS, Op, Reads};
 
-/// Bytes of a buffer: as many iterations of a loop as can be are to be there at once, and all are to stay in a cache.
+/// Bytes of a buffer: the more iterations of a loop are in it the better, as long as all stay in a cache.
 pub(crate) const ROOM: u64 = 1 << 19;
 /// Alignment of the ends of buffers.
 pub(crate) const ALIGNMENT: u64 = 1 << 24;
-/// Tells whether a buffer whose position this is has to be emptied before a block may append something.
+/// Tells whether a buffer that is filled up to `position` has to be emptied before a block appends to it.
 pub(crate) const fn is_full(position: u64) -> bool {
     position >> 16 & 0xff == 0
 }
@@ -67,7 +67,8 @@ pub(super) struct Added {
 }
 
 impl Added {
-    /// One operand with these cells of which no float is written down; the rest is to be said.
+    /// Operation on one float, whose shadow is `cells` and which is not written down itself; callers say which operation, and
+    /// the formats.
     pub(super) fn of_one(cells: Source) -> Added {
         let absent = Source::Absent;
         Added {
@@ -84,7 +85,7 @@ impl Added {
 }
 
 impl Emitter {
-    /// At the start of `block`: leaves for the buffer to be emptied if it is full and the block may append something.
+    /// Leaves, at the start of `block`, for the buffer to be emptied, if that is full and the block may append something.
     pub(super) fn make_room(&mut self, block: &Superblock) {
         let appends = |row| {
             let is_long = matches!(row, Row::X87(row) if x87_append::is_followed(row) || x87_evaluated::is_evaluated(row));
@@ -128,7 +129,7 @@ impl Emitter {
         if self.mirror().settings.wide { 64 } else { 32 }
     }
 
-    /// Writes down the operands' floats that `reads` asks for: their offsets and one more, 0 for others.
+    /// Writes down the operands' floats that `reads` asks for. Returns their offsets and one more; 0 for others.
     pub(super) fn stage_floats(
         &mut self,
         job: &Append<'_>,
@@ -142,8 +143,8 @@ impl Emitter {
         x
     }
 
-    /// Writes down the result, if `reads` asks for that, and makes the operation part of the record. The place of its first result among the
-    /// record's numbers.
+    /// Writes down the result, if `reads` asks for that, and makes the operation part of the record. Returns the place of its
+    /// first result among the record's numbers.
     pub(super) fn stage_result(
         &mut self,
         at: At<'_>,
@@ -170,7 +171,8 @@ impl Emitter {
         number
     }
 
-    /// Makes an operation of which all is written down part of the record. The place of its first result among the record's numbers.
+    /// Makes an operation of which all is written down part of the record. Returns the place of its first result among the
+    /// record's numbers.
     pub(super) fn add_part(&mut self, at: At<'_>, added: &Added) -> u16 {
         let &Added { op, formats, lanes, count, cells, x, r, kept } = added;
         let record = &mut self.mirror().open_record;
@@ -209,7 +211,7 @@ impl Emitter {
         (Source::Cells(HEAD + field.at), Some(to))
     }
 
-    /// A place for so many bytes of cells, and where they are to be written.
+    /// Room for `bytes` bytes of cells: the field, and the memory to write them to.
     pub(super) fn new_cells(&mut self, bytes: u8) -> (Field, Mem) {
         let record = &mut self.mirror().open_record;
         // Cells of doubles are whole words: how they advance is found word by word.
@@ -241,7 +243,7 @@ impl Emitter {
         field.at
     }
 
-    /// A place for so many bytes of floats, and where they are to be written.
+    /// Room for `bytes` bytes of floats: the field, and the memory to write them to.
     pub(super) fn new_float(&mut self, bytes: u8) -> (Field, Mem) {
         let record = &mut self.mirror().open_record;
         let field = Field { at: record.floats, bytes };
@@ -250,12 +252,13 @@ impl Emitter {
         (field, Mem::rip(self.frame.field(Context::OFFSET_STAGED_FLOATS + u32::from(field.at))))
     }
 
-    /// The sum of an operation has no shadow where that was said: register `n` is no result of the record any more.
+    /// Forgets that register `n` is a result of the record: its sum has been found to have no shadow.
     pub(super) fn forget_results(&mut self, n: u8) {
         self.mirror().open_record.known[usize::from(n)].results = None;
     }
 
-    /// After an instruction: forgets what was known of registers that it has overwritten, but for copies.
+    /// Forgets, after an instruction, what was known of the registers that it has overwritten; those it has copied to are known
+    /// as what they are copies of.
     pub(super) fn follow_registers(&mut self, at: At<'_>) {
         let fresh = self.mirror().open_record.fresh.take();
         if self.mirror().open_record.last.is_none() {
@@ -288,7 +291,7 @@ fn loop_heads(block: &Superblock) -> impl Iterator<Item = usize> + '_ {
     targets.filter_map(head).filter(|&index| index > 0)
 }
 
-/// The registers that a move of whole registers is to and from, and their bytes.
+/// Numbers of the registers that a move of whole vector registers is to and from, and the bytes moved.
 fn copy(insn: &Instruction) -> Option<(u8, u8, u8)> {
     let whole = matches!(rows::row(insn), Row::Move(Moved::Whole, _));
     let plain = matches!(insn.encoding(), EncodingKind::Legacy | EncodingKind::VEX | EncodingKind::EVEX)

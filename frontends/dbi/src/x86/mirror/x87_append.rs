@@ -59,7 +59,7 @@ impl Emitter {
         rule.needs_result(op) || (0..op.arity()).any(|i| rule.needs_operand(op, i))
     }
 
-    /// The instruction, whose operation `op` on `operands` is made part of the record; the result goes to register `to`.
+    /// Makes operation `op` of the instruction, on `operands`, part of the record; the result goes to register `to`.
     pub(super) fn x87_append(&mut self, at: At<'_>, op: Op, operands: &[Operand], to: u8) {
         if !self.takes_room() {
             return self.out_of_line(at);
@@ -108,7 +108,7 @@ impl Emitter {
         }
     }
 
-    /// Makes the widening of a narrow float with these cells part of the record; the number of its result.
+    /// Makes the widening of a narrow float with these cells part of the record. Returns the number of its result.
     fn widened(&mut self, at: At<'_>, cells: Source) -> u16 {
         let formats = [Format::F32, Format::F80];
         self.add_part(at, &Added { op: Op::Widen, formats, lanes: 1, count: 1, ..Added::of_one(cells) })
@@ -181,7 +181,7 @@ impl Emitter {
         (1 + field.at, format)
     }
 
-    /// Copies so many bytes through a vector register.
+    /// Copies `bytes` bytes through vector register `through`.
     fn move_staged(&mut self, to: Mem, from: Mem, bytes: u8, through: u8) {
         self.out.hot.vector_load(through, from, bytes);
         self.out.hot.vector_store(to, through, bytes);
@@ -201,7 +201,7 @@ impl Emitter {
         hot.patch(skip, here);
     }
 
-    /// The last result of the record, whose cell is in vector register `number`, is in register `to`.
+    /// Notes that register `to` holds the last result of the record, whose cell is in vector register `number`.
     fn x87_made(&mut self, to: u8, number: u8) {
         self.x87_written(to, None);
         let results =
@@ -211,7 +211,7 @@ impl Emitter {
         self.put_x87(cell, number);
     }
 
-    /// `fld` of a float of four bytes.
+    /// Makes `fld` of a float of four bytes part of the record.
     pub(super) fn x87_append_load(&mut self, at: At<'_>, mirror: Mem) {
         if !self.takes_room() {
             return self.out_of_line(at);
@@ -227,7 +227,7 @@ impl Emitter {
         self.x87_made(7, number);
     }
 
-    /// `fst` to a float of four or eight bytes.
+    /// Makes `fst` to a float of four or eight bytes part of the record.
     pub(super) fn x87_append_store(&mut self, at: At<'_>, format: Format) {
         if !self.takes_room() {
             return self.out_of_line(at);

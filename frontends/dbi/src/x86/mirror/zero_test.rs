@@ -28,7 +28,7 @@ pub(super) enum Tested {
 }
 
 impl Emitter {
-    /// Begins tests before the instruction: decides what they overwrite, and spills it.
+    /// Begins tests before the instruction: decides what they overwrite, and spills rcx if it is that.
     pub(super) fn begin_tests(&mut self, at: At<'_>) -> Tested {
         if self.mirror().liveness.flags_are_dead(at.index) {
             return Tested::Flags;
@@ -70,7 +70,8 @@ impl Emitter {
         self.spilled((tested == Tested::Scratch).then_some(RCX))
     }
 
-    /// A jump that is taken if `to_flags` makes the flags "not equal", or `to_rcx` rcx something other than 0: one of them is used.
+    /// A jump that is taken if `to_flags` makes the flags "not equal" or, where tests overwrite rcx, `to_rcx` makes that
+    /// something other than 0.
     pub(super) fn jump_if_set(
         &mut self,
         at: At<'_>,
@@ -142,7 +143,7 @@ impl Emitter {
         }
     }
 
-    /// Bytes of a union: VEX tests have no more than 32.
+    /// Bytes of a vector register that are tested: 64 with AVX-512, 32 at most without.
     pub(super) fn union_bytes(&mut self) -> u8 {
         if self.has_upper() { 64 } else { self.shadow_bytes().min(32) }
     }

@@ -289,7 +289,7 @@ impl Walk<'_> {
         })
     }
 
-    /// The effect of an instruction on registers, and on what holds the part; `moved` is what it moves, or changes a little.
+    /// Applies an instruction to registers, and to what holds the part; `moved` is what it moves, or changes a little.
     fn write(&mut self, way: &mut Way, insn: &Instruction, moved: Option<Held>) {
         let stores = insn.op_count() > 0 && insn.op0_kind() == OpKind::Memory;
         let target = if stores && writes_first(insn) { way.values.address(insn) } else { None };

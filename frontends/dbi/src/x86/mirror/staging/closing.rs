@@ -25,7 +25,7 @@ use shadowgrind_core::appended::HEAD;
 use shadowgrind_core::format::Format;
 
 impl Emitter {
-    /// Before an instruction that others may see something by, or that the record may have no room for: closes it.
+    /// Closes the record before an instruction by which others may see something, or for which it may have no room.
     pub(in crate::x86::mirror) fn close_before(&mut self, at: At<'_>) {
         let register = self.register_bytes();
         let record = &self.mirror().open_record;
@@ -79,8 +79,8 @@ impl Emitter {
         self.mirror.as_ref().is_some_and(|mirror| mirror.open_record.last.is_some())
     }
 
-    /// Appends, in cold code on a way to other translated code, the record that is being written; on the hot path it goes on. rcx has
-    /// its own value, and registers that are spilled are still to be put back.
+    /// Appends the record that is being written, in cold code on a way to other translated code; on the hot path it stays open.
+    /// rcx has its own value, and registers that are spilled are still to be put back.
     pub(in crate::x86) fn close_in_passing(&mut self) {
         if !self.has_open_record() {
             return;
