@@ -235,6 +235,11 @@ impl SymbolFile {
         Ok(dwarf.as_ref())
     }
 
+    /// Call frame information of the file, if it has any. Descriptions that cannot be read are left out.
+    pub fn call_frames(&self) -> Option<CallFrames> {
+        CallFrames::of(&self.elf)
+    }
+
     fn dies(&self) -> Result<Option<&Dies>, OpenError> {
         let dies = init(&self.dies, || Ok(self.dwarf()?.map(|dwarf| Dies::new(dwarf.clone()))))?;
         Ok(dies.as_ref())

@@ -12,8 +12,8 @@ use gimli::{
 
 use hashbrown::HashMap;
 
-use super::SymbolFile;
 use super::debug::{self, Reader};
+use super::elf::Elf;
 
 /// General registers by the hardware's numbers, and the address of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,15 +69,20 @@ impl std::fmt::Debug for CallFrames {
     }
 }
 
-impl SymbolFile {
-    /// Call frame information of the file, if it has any. Descriptions that cannot be read are left out.
-    pub fn call_frames(&self) -> Option<CallFrames> {
-        let address = |name| Some(self.elf.section(name)?.address());
+/// Hardware number of the general register that DWARF numbers `column`.
+pub fn general_register(column: u16) -> Option<usize> {
+    HARDWARE.get(usize::from(column)).copied()
+}
+
+impl CallFrames {
+    /// Call frame information of a file, if it has any. Descriptions that cannot be read are left out.
+    pub(super) fn of(elf: &Elf) -> Option<CallFrames> {
+        let address = |name| Some(elf.section(name)?.address());
         let mut bases = BaseAddresses::default().set_eh_frame(address(".eh_frame")?);
         if let Some(text) = address(".text") {
             bases = bases.set_text(text);
         }
-        let mut frames = EhFrame::from(debug::section(&self.elf, ".eh_frame").ok()?);
+        let mut frames = EhFrame::from(debug::section(elf, ".eh_frame").ok()?);
         frames.set_address_size(8);
         let mut index = Vec::new();
         let mut entries = frames.entries(&bases);
@@ -89,14 +94,7 @@ impl SymbolFile {
         index.sort_unstable_by_key(|&(address, _)| address);
         Some(CallFrames { frames, index, bases, context: UnwindContext::new(), known: HashMap::new() })
     }
-}
 
-/// Hardware number of the general register that DWARF numbers `column`.
-pub fn general_register(column: u16) -> Option<usize> {
-    HARDWARE.get(usize::from(column)).copied()
-}
-
-impl CallFrames {
     /// Canonical frame addresses while the code of `wanted` runs: a register, by its number in DWARF, and bytes. Code of which
     /// nothing is known, or whose frame is found by an expression, is left out.
     pub(super) fn addresses(&mut self, wanted: &Range<u64>) -> Vec<(Range<u64>, u16, i64)> {
