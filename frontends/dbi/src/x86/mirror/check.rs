@@ -124,8 +124,8 @@ impl Emitter {
         self.end_tests(at, tested);
     }
 
-    /// Leaves a store of up to four bytes to the engine if one of the eight bytes of the mirror from `mem` on has a shadow: of an
-    /// upper half of eight bytes that are aligned, one of its own four. rcx is not spilled.
+    /// Leaves a store of up to four bytes to the engine if one of the eight bytes of the mirror from `mem` on is set; where
+    /// `mem` is the upper half of an aligned word of eight bytes, one of its own four. rcx is not spilled.
     pub(super) fn check_beside(&mut self, at: At<'_>, mem: Mem) {
         let scratch = self.frame.slot(Slot::Scratch);
         let stub = self.side_exit(SideExit::OutOfLine(at.insn().pc()), true);
