@@ -67,6 +67,11 @@ impl Family {
         matches!(self, Family::Numpy(_) | Family::Ada(_))
     }
 
+    /// Tells whether this call writes no text, but asks how long one would be.
+    pub(crate) fn only_measures(self, m: &dyn Machine) -> bool {
+        matches!(self, Family::Printf(call) if printf::only_measures(m, call))
+    }
+
     /// Part of the paths of scripts that call it to print what others have them print.
     pub(crate) fn package(self) -> Option<&'static str> {
         matches!(self, Family::Numpy(_)).then_some("/numpy/")

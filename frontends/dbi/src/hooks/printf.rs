@@ -16,6 +16,8 @@ use shadowgrind_core::text::{Fill, MOST, Notation, Sign, Style};
 pub(crate) struct Printf {
     /// Number of the argument, from 0, that is the format; what is formatted follows.
     format: u8,
+    /// Number of the argument that is the size of the room for the text, if there is one.
+    size: Option<u8>,
     /// The format consists of `wchar_t`.
     wide: bool,
     /// True if a `va_list` follows.
@@ -25,14 +27,14 @@ pub(crate) struct Printf {
 }
 
 /// Makes the table of names. A row is a function that takes `...`, or a double where that has its first one: its name with `{}` where the variant with a
-/// `va_list` has a `v`, and the number of its format argument.
+/// `va_list` has a `v`, the number of its format argument, and that of the size of the room it has.
 macro_rules! family {
-    ($($prefix:literal $name:literal $format:literal $wide:literal;)+) => {
+    ($($prefix:literal $name:literal $format:literal $size:expr, $wide:literal;)+) => {
         /// The function of this name.
         pub(super) fn of(symbol: &str) -> Option<Printf> {
             Some(match symbol {
-                $(concat!($prefix, $name) => printf($prefix, $format, $wide, false),
-                  concat!($prefix, "v", $name) => printf($prefix, $format, $wide, true),)+
+                $(concat!($prefix, $name) => printf($prefix, $format, ($size, $wide), false),
+                  concat!($prefix, "v", $name) => printf($prefix, $format, ($size, $wide), true),)+
                 _ => return None,
             })
         }
@@ -41,42 +43,42 @@ macro_rules! family {
 
 #[rustfmt::skip]
 family! {
-    ""   "printf"               0 false;
-    ""   "fprintf"              1 false;
-    ""   "dprintf"              1 false;
-    ""   "sprintf"              1 false;
-    ""   "snprintf"             2 false;
-    ""   "asprintf"             1 false;
-    ""   "strfromd"             2 false;
-    "__" "printf_chk"           1 false;
-    "__" "fprintf_chk"          2 false;
-    "__" "dprintf_chk"          2 false;
-    "__" "sprintf_chk"          3 false;
-    "__" "snprintf_chk"         4 false;
-    "__" "asprintf_chk"         2 false;
-    ""   "wprintf"              0 true;
-    ""   "fwprintf"             1 true;
-    ""   "swprintf"             2 true;
-    "__" "wprintf_chk"          1 true;
-    "__" "fwprintf_chk"         2 true;
-    "__" "swprintf_chk"         4 true;
-    "obstack_" "printf"         1 false;
-    "__obstack_" "printf_chk"   2 false;
-    ""   "syslog"               1 false;
-    "__" "syslog_chk"           2 false;
-    ""   "warn"                 0 false;
-    ""   "warnx"                0 false;
-    ""   "err"                  1 false;
-    ""   "errx"                 1 false;
-    ""   "error"                2 false;
-    ""   "error_at_line"        4 false;
-    "sqlite3_" "mprintf"        0 false;
-    "sqlite3_" "snprintf"       2 false;
-    "sqlite3_str_" "appendf"    1 false;
+    ""   "printf"               0 None,    false;
+    ""   "fprintf"              1 None,    false;
+    ""   "dprintf"              1 None,    false;
+    ""   "sprintf"              1 None,    false;
+    ""   "snprintf"             2 Some(1), false;
+    ""   "asprintf"             1 None,    false;
+    ""   "strfromd"             2 Some(1), false;
+    "__" "printf_chk"           1 None,    false;
+    "__" "fprintf_chk"          2 None,    false;
+    "__" "dprintf_chk"          2 None,    false;
+    "__" "sprintf_chk"          3 None,    false;
+    "__" "snprintf_chk"         4 Some(1), false;
+    "__" "asprintf_chk"         2 None,    false;
+    ""   "wprintf"              0 None,    true;
+    ""   "fwprintf"             1 None,    true;
+    ""   "swprintf"             2 Some(1), true;
+    "__" "wprintf_chk"          1 None,    true;
+    "__" "fwprintf_chk"         2 None,    true;
+    "__" "swprintf_chk"         4 Some(1), true;
+    "obstack_" "printf"         1 None,    false;
+    "__obstack_" "printf_chk"   2 None,    false;
+    ""   "syslog"               1 None,    false;
+    "__" "syslog_chk"           2 None,    false;
+    ""   "warn"                 0 None,    false;
+    ""   "warnx"                0 None,    false;
+    ""   "err"                  1 None,    false;
+    ""   "errx"                 1 None,    false;
+    ""   "error"                2 None,    false;
+    ""   "error_at_line"        4 None,    false;
+    "sqlite3_" "mprintf"        0 None,    false;
+    "sqlite3_" "snprintf"       2 Some(0), false;
+    "sqlite3_str_" "appendf"    1 None,    false;
 }
 
-fn printf(prefix: &str, format: u8, wide: bool, list: bool) -> Printf {
-    Printf { format, wide, list, own_digits: prefix.starts_with("sqlite3") }
+fn printf(prefix: &str, format: u8, (size, wide): (Option<u8>, bool), list: bool) -> Printf {
+    Printf { format, size, wide, list, own_digits: prefix.starts_with("sqlite3") }
 }
 
 /// No format is longer, in characters; what follows is not looked at.
@@ -98,6 +100,11 @@ pub(crate) struct Formatted {
     pub(crate) notation: Option<Notation>,
     /// The text before it, where that is known.
     pub(crate) label: Option<String>,
+}
+
+/// Tells whether the call has no room for a text, but asks how long that would be.
+pub(super) fn only_measures(m: &dyn Machine, call: Printf) -> bool {
+    call.size.is_some_and(|size| abi::integer(m, size.into()) == Ok(0))
 }
 
 /// The floats that the call formats, in the order they are written.

@@ -268,7 +268,7 @@ impl State {
         if floats.is_empty() && !family.finds_digits() {
             return Entered::Go;
         }
-        if !is_inner && !floats.is_empty() {
+        if !is_inner && !floats.is_empty() && !family.only_measures(frame.m) {
             self.formatted((kind, family), &floats, frame);
         }
         if family.reckons() && frame.observer.wraps(&[]) {

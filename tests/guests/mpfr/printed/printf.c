@@ -45,8 +45,10 @@ int main(void)
         printf("w=[%*.*f] r={%*.*f}\n", 12, 4, wrong, 12, 4, right);
         printf("w=[%-*.*e] r={%*.*e}\n", 12, 2, wrong, -12, 2, right);
         printf("w=[%2$*1$.*4$f] r={%3$*1$.*4$f}\n", 9, wrong, right, 3);
+        // A text that is asked for its length first is printed once.
         char text[2000];
-        snprintf(text, sizeof text, "w=[%.3f] r={%.3f}", wrong, right);
+        int length = snprintf(NULL, 0, "w=[%.3f] r={%.3f}", wrong, right);
+        snprintf(text, length + 1, "w=[%.3f] r={%.3f}", wrong, right);
         puts(text);
         fflush(stdout);
     }

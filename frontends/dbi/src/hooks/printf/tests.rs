@@ -167,6 +167,18 @@ fn fortified_functions_have_their_format_elsewhere() {
     m.general[crate::hooks::fake::RSI] = 0;
     m.set_double(0, 6.5);
     assert_eq!(values(&m, "__snprintf_chk"), [(6.5, vector(0))]);
-    assert_eq!(of("vsnprintf").unwrap(), printf("", 2, false, true));
+    assert_eq!(of("vsnprintf").unwrap(), printf("", 2, (Some(1), false), true));
     assert_eq!(of("printk"), None);
+}
+
+#[test]
+fn a_text_may_be_asked_for_its_length_alone() {
+    let mut m = call("%g");
+    for (size, measures) in [(0, true), (1, false), (64, false)] {
+        m.general[crate::hooks::fake::RSI] = size;
+        for function in ["snprintf", "__vsnprintf_chk", "swprintf"] {
+            assert_eq!(only_measures(&m, of(function).unwrap()), measures, "{function}");
+        }
+        assert!(!only_measures(&m, of("fprintf").unwrap()));
+    }
 }
