@@ -15,16 +15,20 @@ use std::process::{Command, ExitCode};
 /// Lines that `digits.c` prints.
 const LINES: usize = 43;
 
-/// Compilers and options: floats are taken apart as a whole or by halves, the latter in registers or on the stack.
+/// Compilers and options: floats are taken apart as a whole, doubled once the exponent is off, or by halves, the latter in registers or
+/// on the stack.
 const BUILDS: &[(&str, &str)] = &[
     ("gcc", "-O0"),
     ("gcc", "-O2"),
     ("gcc", "-O3 -mavx2"),
     ("gcc", "-O0 -DHALVES"),
     ("gcc", "-O2 -DHALVES"),
+    ("gcc", "-O1 -DDOUBLED"),
+    ("gcc", "-O2 -DDOUBLED"),
     ("gcc", "-O2 -static -s"),
     ("clang", "-O2"),
     ("clang", "-O1 -DHALVES"),
+    ("clang", "-O2 -DDOUBLED"),
 ];
 
 fn main() -> ExitCode {

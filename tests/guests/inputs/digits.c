@@ -57,14 +57,30 @@ __attribute__((noinline)) static void put_number(double v, int wanted) {
     e = u.half[1] >> 20 & 0x7ff;
     uint32_t upper = u.half[1] & 0xfffff, lower = u.half[0];
     m = (uint64_t)upper << 32 | lower;
+    m |= 1ull << 52;
+    e -= 1075;
+#elif defined DOUBLED
+    /* As Dragonbox has it: the exponent is taken off by exclusive disjunction, and what is left is added to itself. */
+    uint64_t bits;
+    memcpy(&bits, &v, sizeof bits);
+    if (bits >> 63) {
+        *end++ = '-';
+        v = -v;
+        memcpy(&bits, &v, sizeof bits);
+    }
+    e = bits >> 52 & 0x7ff;
+    m = bits ^ (uint64_t)e << 52;
+    m = (m + m) | 1ull << 53;
+    e -= 1076;
 #else
     uint64_t bits;
     memcpy(&bits, &v, sizeof bits);
     if (bits >> 63) *end++ = '-';
     e = bits >> 52 & 0x7ff;
-    m = bits & 0xfffffffffffffull;
+    m = (bits & 0xfffffffffffffull) | 1ull << 52;
+    e -= 1075;
 #endif
-    int point = digits(m | 1ull << 52, e - 1075, all, &count);
+    int point = digits(m, e, all, &count);
     if (count < wanted) memset(all + count, 0, wanted - count);
     if (count > wanted && all[wanted] >= 5) {
         int i = wanted - 1;

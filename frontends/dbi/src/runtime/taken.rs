@@ -1,6 +1,6 @@
 //! Floats with shadows whose digits an instruction out of line takes for integers: what they were before it ran.
 //!
-//! Of a part of a double, as many formatters take it, the whole is looked for where it may still be: in the vector registers and on
+//! Of a part of a double, as many formatters take it, the whole is looked for where it may still be: in the registers and on
 //! the stack. Knows nothing of what becomes of them.
 
 use super::entries::Entry;
@@ -12,7 +12,7 @@ use crate::engine::thread::Thread;
 use crate::engine::{guest, planes};
 use crate::registers;
 use crate::session::{Taken, Taker, Taking};
-use crate::x86::lower::{LoweredInsn, Lowering};
+use crate::x86::lower::{LoweredInsn, Lowering, doubles, is_product};
 use crate::x86::table::{General, Integral, Row};
 use crate::x86::{rows, state};
 use shadowgrind_core::format::Format;
@@ -132,14 +132,15 @@ pub(super) fn took(thread: &mut Thread, entry: &Entry, before: &[Before]) {
     let layout = parts.layout;
     for operand in before {
         let float = operand.float;
-        // Beside digits that are all zero there would be nothing.
+        // A number of its own, or the digits of a power of two.
         let is_zero = float.format == Format::F64 && float.bits == 0 && layout.may_be_wide(float.cell as u64);
         let is_part = !is_zero && (float.format == Format::F32 || float.bits >> DIGITS <= 1);
         if is_part && is_known(thread, by, operand) {
             continue;
         }
         let Some(shadowed) = Shadowed::of_mut(&mut thread.client_state) else { return };
-        let mut floats = if is_part { wholes(shadowed, thread.context, operand) } else { Vec::new() };
+        let mut floats =
+            if is_part || is_zero { wholes(shadowed, thread.context, operand) } else { Vec::new() };
         entry.takes_parts.set(entry.takes_parts.get() || !floats.is_empty());
         let may_be_whole = is_zero || is_part && may_be_narrow(layout, &float, &floats);
         // A part is told of behind its whole.
@@ -161,9 +162,11 @@ fn is_reversible(entry: &Entry) -> bool {
     use Integral::{Add, Decrement, Increment, Subtract, Xor};
     match rows::row(&entry.insn) {
         Row::General(General::Bits(by)) => {
-            by.rotates() || matches!(by, Add | Subtract | Increment | Decrement | Xor)
+            let keeps = matches!(by, Add | Subtract | Increment | Decrement | Xor);
+            by.rotates() || keeps && !doubles(&entry.insn, by)
         }
-        Row::General(general) => matches!(general, General::Address | General::Not),
+        Row::General(General::Address) => !is_product(&entry.insn),
+        Row::General(general) => general == General::Not,
         _ => false,
     }
 }
@@ -196,9 +199,10 @@ pub(super) fn catch_up(thread: &mut Thread) {
 fn wholes(shadowed: &Shadowed, context: &mut Context, part: &Before) -> Vec<Taken> {
     let bits = part.float.bits as u64;
     let digits = |bits: u64| bits & ((1 << DIGITS) - 1);
+    let may_be_half = part.float.format == Format::F32 || bits != 0 && bits >> 32 == 0;
     let mut found = Vec::new();
     let mut look = |whole: u64, cell: u128| {
-        let is_half = bits >> 32 == 0 && [whole as u32, (whole >> 32) as u32].contains(&(bits as u32));
+        let is_half = may_be_half && [whole as u32, (whole >> 32) as u32].contains(&(bits as u32));
         let is_whole = whole >> DIGITS > 1 && (is_half || digits(whole) == digits(bits));
         if is_whole && cell != 0 {
             found.push(Taken { format: Format::F64, bits: whole.into(), cell });
@@ -211,6 +215,9 @@ fn wholes(shadowed: &Shadowed, context: &mut Context, part: &Before) -> Vec<Take
             let place = Location::State(state::vector(number) + 8 * n as u16);
             look(u64::from_le_bytes(whole), cell(shadowed, context, place, 8));
         }
+    }
+    for number in 0..context.regs.len() {
+        look(context.regs[number], cell(shadowed, context, Location::State(state::general(number)), 8));
     }
     let stack = context.regs[reg::RSP] & !7;
     let around = match part.location {

@@ -28,14 +28,17 @@ fn bit_operand(build: &mut Build<'_>, operand: u32, bytes: u16) -> Result<Operan
 pub(super) fn combine(build: &mut Build<'_>, by: Integral, [a, b]: [u32; 2]) -> Result<(), Why> {
     let (bytes, to) = (build.width(0), build.place(0)?);
     let lane = if bytes == 8 { Format::F64 } else { Format::F32 };
+    let is_doubled = doubles(build.insn, by);
     let x = bit_operand(build, a, bytes)?;
     let y = match by {
         Integral::Increment | Integral::Decrement => build.constant(1),
+        _ if is_doubled => build.constant(2),
         _ if a == b => x,
         _ => bit_operand(build, b, bytes)?,
     };
     let r = build.after(to, bytes);
-    build.step(Step::Bits { by: by.bitwise(), x: [x, y], r, bytes, lane });
+    let by = if is_doubled { Bitwise::Product } else { by.bitwise() };
+    build.step(Step::Bits { by, x: [x, y], r, bytes, lane });
     Ok(())
 }
 
@@ -67,7 +70,7 @@ pub(super) fn address(build: &mut Build<'_>) -> Result<(), Why> {
     let part = |register: Register| register_place(register.full_register()).map(|(place, _)| place);
     let (base, index) = (part(build.insn.memory_base()), part(build.insn.memory_index()));
     let (by, x, y) = match (base, index) {
-        (Some(_), Some(index)) if build.insn.memory_index_scale() > 1 => {
+        (Some(base), Some(index)) if base == index => {
             let times = u64::from(build.insn.memory_index_scale()) + 1;
             (Bitwise::Product, build.before(index, bytes), build.constant(times))
         }
@@ -88,10 +91,24 @@ pub(super) fn address(build: &mut Build<'_>) -> Result<(), Why> {
     build.finish_general(0)
 }
 
+/// Tells whether the operation adds a register to itself: a product with two, as a shift by one place is.
+pub(crate) fn doubles(insn: &Instruction, by: Integral) -> bool {
+    by == Integral::Add && is_same_register(insn)
+}
+
+/// Tells whether the address that the instruction makes is a product, and no sum.
+pub(crate) fn is_product(insn: &Instruction) -> bool {
+    insn.memory_base() == insn.memory_index() || insn.memory_index_scale() > 1
+}
+
 /// `xor r, r` and its kin. `sbb r, r` leaves the carry flag in all bits.
 pub(crate) fn clears(insn: &Instruction, by: Integral) -> bool {
-    matches!(by, Integral::Xor | Integral::Subtract | Integral::SubtractBorrow)
-        && insn.op0_kind() == OpKind::Register
+    matches!(by, Integral::Xor | Integral::Subtract | Integral::SubtractBorrow) && is_same_register(insn)
+}
+
+/// Tells whether both operands are one register.
+fn is_same_register(insn: &Instruction) -> bool {
+    insn.op0_kind() == OpKind::Register
         && insn.op1_kind() == OpKind::Register
         && insn.op0_register() == insn.op1_register()
 }

@@ -31,7 +31,7 @@ mod x87;
 pub(in crate::x86) mod tests;
 
 pub(crate) use address::AddressRecipe;
-pub(crate) use bits::clears;
+pub(crate) use bits::{clears, doubles, is_product};
 pub(crate) use float::predicate;
 pub(crate) use general::condition;
 pub(crate) use image::{ImageRun, StateOp, Transfer};
