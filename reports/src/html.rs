@@ -57,7 +57,7 @@ fn outputs(document: &Document<'_>, out: &mut dyn Write) -> io::Result<()> {
     section(out, "Outputs")?;
     match document.report.outputs.is_empty() {
         true => writeln!(out, "<p>{}</p>", words::NO_OUTPUT),
-        false => table(&tables::outputs(document, true), out),
+        false => table(&tables::outputs(document, true, usize::MAX).0, out),
     }
 }
 

@@ -128,23 +128,58 @@ pub(crate) fn gaps(document: &Document<'_>) -> Table {
 }
 
 /// Table of outputs, series by series, in the order of their first outputs; with all callers of the code at which they left, or only
-/// the first where floats left in binary form.
-pub(crate) fn outputs(document: &Document<'_>, callers: bool) -> Table {
+/// the first where floats left in binary form. It has `most` rows; how many were left out for that.
+pub(crate) fn outputs(document: &Document<'_>, callers: bool, most: usize) -> (Table, usize) {
     let shown = Shown::of(&document.outputs.series, callers);
-    let mut rows: Vec<(u64, Vec<Cell>)> = Vec::new();
+    let mut rows: Vec<Row> = Vec::new();
     for series in &document.outputs.series {
         if series.is_short() {
-            let each = series.first.iter().map(|sample| {
-                (sample.index, shown.row(document, series, (sample.index, 1), &Lines::one(sample)))
-            });
-            rows.extend(each);
+            rows.extend(series.first.iter().map(|sample| {
+                let cells = shown.row(document, series, (sample.index, 1), &Lines::one(sample));
+                Row { index: sample.index, cells, tells: is_named(series) || tells(sample) }
+            }));
         } else {
-            let all = (series.first[0].index, series.count);
-            rows.push((all.0, shown.row(document, series, all, &Lines::all(series))));
+            let index = series.first[0].index;
+            let cells = shown.row(document, series, (index, series.count), &Lines::all(series));
+            rows.push(Row { index, cells, tells: is_named(series) || any_tells(series) });
         }
     }
-    rows.sort_by_key(|(index, _)| *index);
-    Table { columns: shown.columns(), rows: rows.into_iter().map(|(_, row)| row).collect() }
+    rows.sort_by_key(|row| row.index);
+    let all = rows.len();
+    leave_out(&mut rows, most);
+    let left_out = all - rows.len();
+    (Table { columns: shown.columns(), rows: rows.into_iter().map(|row| row.cells).collect() }, left_out)
+}
+
+/// Row of the table of outputs.
+struct Row {
+    /// The first output.
+    index: u64,
+    cells: Vec<Cell>,
+    /// True if it has a derivative or an error.
+    tells: bool,
+}
+
+/// Leaves `most` rows: the last of those that tell nothing are left out first. What libraries print when they are loaded may fill a table.
+fn leave_out(rows: &mut Vec<Row>, most: usize) {
+    let mut room = most.saturating_sub(rows.iter().filter(|row| row.tells).count());
+    rows.retain(|row| {
+        let stays = row.tells || room > 0;
+        room -= usize::from(stays && !row.tells);
+        stays
+    });
+    rows.truncate(most);
+}
+
+/// Tells whether an output has a derivative other than zero, or an error.
+fn tells(sample: &Sample) -> bool {
+    sample.dot.is_some_and(|dot| dot.to_f64() != 0.0) || sample.bits() > 0.0
+}
+
+/// Tells whether one of a series does.
+fn any_tells(series: &Series) -> bool {
+    let is_other = |dots: Extremes| [dots.min, dots.max].iter().any(|dot| dot.to_f64() != 0.0);
+    tells(&series.last) || series.dots.is_some_and(is_other) || series.worst.as_ref().is_some_and(tells)
 }
 
 /// Columns that there are: those the shadow has something to say about.

@@ -108,7 +108,9 @@ impl Page<'_, '_> {
         if self.document.report.outputs.is_empty() {
             return self.paragraph("  ", words::NO_OUTPUT);
         }
-        self.table(tables::outputs(self.document, self.style.verbose))?;
+        let most = if self.style.verbose { usize::MAX } else { ROWS };
+        let (table, left_out) = tables::outputs(self.document, self.style.verbose, most);
+        self.rows(&table, left_out)?;
         let Some(arrays) = arrays::table(self.document) else { return Ok(()) };
         self.section("Arrays")?;
         self.table(arrays)
@@ -242,7 +244,12 @@ impl Page<'_, '_> {
     fn table(&mut self, mut table: Table) -> io::Result<()> {
         let left_out = if self.style.verbose { 0 } else { table.rows.len().saturating_sub(ROWS) };
         table.rows.truncate(table.rows.len() - left_out);
-        let text = laid_out(&table, self.style);
+        self.rows(&table, left_out)
+    }
+
+    /// A table, of which so many rows were left out.
+    fn rows(&mut self, table: &Table, left_out: usize) -> io::Result<()> {
+        let text = laid_out(table, self.style);
         for line in text.lines() {
             writeln!(self.out, "{}", line.trim_end())?;
         }
