@@ -277,12 +277,20 @@ impl TakenFloats {
             || is_near && (digits >= FEWEST_DIGITS || how.is_shortest && fitting == 1)
     }
 
-    /// The candidate was found in a text: the places that have taken it have not lost it.
+    /// The candidate was found in a text: the places that have taken it, or a copy of it that waits as well, have not lost it. The
+    /// shadows of these are alike, or nobody could tell which it is.
     pub(super) fn find(&mut self, order: u64) {
-        let candidate = self.all.get_mut(&order).expect("a candidate that fits");
-        candidate.awaited = candidate.awaited.saturating_sub(1);
-        for (taker, count) in &mut candidate.takers {
-            *self.found.entry(*taker).or_default() += std::mem::take(count);
+        let Taken { format, bits, .. } = self.all[&order].taken;
+        let value = key(format.to_f64(bits));
+        let same = self.by_value.range((value, 0)..=(value, u64::MAX)).map(|&(_, order)| order);
+        let is_copy = |other: &Candidate| other.taken.bits == bits && other.awaited > 0;
+        let found: Vec<u64> = same.filter(|other| *other == order || is_copy(&self.all[other])).collect();
+        for other in found {
+            let candidate = self.all.get_mut(&other).expect("what is in order by value is there");
+            candidate.awaited = candidate.awaited.saturating_sub(1);
+            for (taker, count) in &mut candidate.takers {
+                *self.found.entry(*taker).or_default() += std::mem::take(count);
+            }
         }
         self.behind = self.behind.max(order + 1);
     }
@@ -384,5 +392,14 @@ mod tests {
         floats.find(order);
         assert_eq!(floats.found, HashMap::from([((Site::NONE, 7), 1), ((Site::NONE, 8), 1)]));
         assert_eq!((floats.all[&order].awaited, floats.all[&order].loser()), (0, None));
+    }
+
+    #[test]
+    fn copies_of_what_was_found_are_not_lost() {
+        let mut floats = floats(&[0.7, 0.6]);
+        floats.keep(taken(0.7, 2), SavedShadow(3), by(7), false);
+        floats.find(0);
+        let losers: Vec<bool> = floats.all.values().map(|float| float.loser().is_some()).collect();
+        assert_eq!(losers, [false, true, false]);
     }
 }
