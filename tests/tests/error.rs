@@ -165,8 +165,8 @@ fn check_steps(how: &str, options: &[&str]) -> Result<(), String> {
     shown_alike(&reals["outputs"], &errors["outputs"])
 }
 
-/// What is shown as the exact text of an output is what the reals have there, wherever both have one: reals beyond MPFR's range have
-/// a bound.
+/// Compares what is shown as the exact text of each output with what the reals have there, wherever both have one. Reals beyond MPFR's
+/// range have a bound instead.
 fn shown_alike(reals: &Value, errors: &Value) -> Result<(), String> {
     let outputs = |document: &Value| document.as_array().cloned().unwrap_or_default();
     for (n, (real, error)) in outputs(reals).iter().zip(&outputs(errors)).enumerate() {
