@@ -11,9 +11,9 @@
 //! **NaN is an unknown error**: the result is NaN or infinite, or was made of such a number. What it stands beside is never
 //! called right.
 //!
-//! How well an error is known is not kept: it is taken to have lost [`LOST`] of its bits ([`LOST_OF_SINGLE`], if it is a `float`'s),
-//! and to know nothing of the float beyond [`REACH`] bits. Where the reals of the executions that are seen know less, a quotient, root
-//! or function has an unknown error instead. Knows nothing of where errors are kept.
+//! How well an error is known is not kept: it is taken to have lost [`LOST`] of its bits, and to know nothing of the float
+//! beyond [`REACH`] bits. Where the reals of executions that are seen know far less, a quotient, root or function has an unknown error
+//! instead. Knows nothing of where errors are kept.
 
 mod by_reals;
 mod causes;
@@ -51,9 +51,8 @@ use by_reals::{PRECISION, difference_of, is_function, is_lost, real, traced};
 use causes::{Causes, WATCH};
 use decisions::Outcome;
 
-/// Bits that an error may have lost to the roundings of errors; and one of 24 bits.
+/// Bits that an error may have lost to the roundings of errors.
 const LOST: i32 = 20;
-const LOST_OF_SINGLE: i32 = 12;
 /// The bits of a double's fraction that a float's has not.
 const FRACTION: u64 = (1 << 29) - 1;
 /// Units in the last place of 1 from which a relative error is suspicious: those of some five bits.
@@ -77,12 +76,6 @@ pub struct ErrorShadow {
     causes: Causes,
     /// First place of an output before which the program had raised the underflow exception.
     underflowed: Option<Site>,
-}
-
-/// log₂ of the relative error that errors of floats in this format are taken to have.
-fn off_by(format: Format) -> i32 {
-    let lost = if format == Format::F32 { LOST_OF_SINGLE } else { LOST };
-    lost - format.precision().min(Format::F64.precision()) as i32
 }
 
 /// Tells whether the rule is straight-line arithmetic: not where the result steps from integer to integer, so that no derivative
@@ -179,9 +172,10 @@ impl ErrorShadow {
     /// anything.
     fn bound(float: f64, error: f64, format: Format) -> Option<i32> {
         let size = |x: f64| if x == 0.0 { i32::MIN / 2 } else { libm::ilogb(x) + 1 };
+        let precision = format.precision().min(Format::F64.precision()) as i32;
         // Of a zero, what it is a difference of is not known, nor how much of its error was lost with that.
         let is_known = error.is_finite() && float.is_finite() && float != 0.0;
-        is_known.then(|| (size(error) + off_by(format)).max(size(float) - REACH))
+        is_known.then(|| (size(error) - precision + LOST).max(size(float) - REACH))
     }
 
     /// The real as far as it is known: `all` of it where the error is certain, and NaN where nothing of it is.

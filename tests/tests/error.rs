@@ -165,14 +165,14 @@ fn check_steps(how: &str, options: &[&str]) -> Result<(), String> {
     shown_alike(&reals["outputs"], &errors["outputs"])
 }
 
-/// Compares what is shown as the exact text of each output with what the reals have there, wherever both have one. Reals beyond MPFR's
-/// range have a bound instead.
+/// Compares what is shown as the exact text of each output, if that is another than was printed, with what the reals have there. Reals
+/// beyond MPFR's range have a bound instead.
 fn shown_alike(reals: &Value, errors: &Value) -> Result<(), String> {
     let outputs = |document: &Value| document.as_array().cloned().unwrap_or_default();
     for (n, (real, error)) in outputs(reals).iter().zip(&outputs(errors)).enumerate() {
         let [want, got] = [real, error].map(|output| &output["printed_exact"]);
         let is_bound = want.as_str().is_some_and(|text| text.starts_with('<'));
-        if want.is_string() && !is_bound && got.is_string() && want != got {
+        if want.is_string() && !is_bound && got.is_string() && ![want, &error["printed"]].contains(&got) {
             return Err(format!("output {n}: {got} is shown as exact, not {want}"));
         }
     }

@@ -9,7 +9,7 @@ use hashbrown::{HashMap, HashSet};
 use shadowgrind_core::arith::Host;
 use shadowgrind_core::findings::{Finding, FindingKind, Gap, Spread, Unjudged};
 use shadowgrind_core::format::Format;
-use shadowgrind_core::ops::{MAX_OPERANDS, Op};
+use shadowgrind_core::ops::{ERROR_BOUND, MAX_OPERANDS, Op};
 use shadowgrind_core::rounding::Rounding;
 use shadowgrind_core::shadow::{Lane, Observed, Settings, Watch};
 use shadowgrind_core::site::Site;
@@ -17,7 +17,7 @@ use shadowgrind_core::site::Site;
 use super::by_reals::{difference, least};
 use super::decisions::Outcome;
 use super::known::{Formula, KnownFloats};
-use super::{ErrorShadow, FRACTION, off_by};
+use super::{ErrorShadow, FRACTION};
 use crate::diagnosis::number::Attributed;
 use crate::diagnosis::operations::What;
 use crate::diagnosis::special;
@@ -275,21 +275,26 @@ impl Causes {
 /// The error of the float `bits`, or what its real says of it where twice the float's precision was not enough: that the error is
 /// zero, or another than it is by more than is taken for granted.
 fn mended(error: f64, real: &Real, format: Format, bits: u128) -> f64 {
+    /// Relative size of the last bits of an f32's error, some of which say by which formula it was made.
+    const ROUNDED_OF_SINGLE: f64 = 1.0 / (1 << 20) as f64;
     let off = real.error_of(format, bits);
     if !real.is_followed(off) {
         return if error == 0.0 { remainder(real, format) } else { error };
     }
     let known = difference(&real.value().float(), format, bits);
-    if (known - error).abs() > libm::ldexp(known.abs(), off_by(format)) { known } else { error }
+    let rounded = if format == Format::F32 { ROUNDED_OF_SINGLE } else { ERROR_BOUND };
+    if (known - error).abs() > rounded * known.abs() { known } else { error }
 }
 
-/// Tells whether the real result of `lane` is as well known as is taken for granted of a float with this error.
+/// Tells whether as many bits of the real result of `lane` are known as an f32 has, or nearly as many as are taken for granted of a float
+/// with this error. Only quotients, roots and functions are asked: they may make much of what is not known.
 fn is_as_good(error: f64, real: &Real, lane: &Lane<'_, Real>) -> bool {
     /// Bits by which error bounds may be too large: signs are lost in them.
     const SPARE: f32 = 36.0;
     let loses = !lane.op.is_arithmetic() || matches!(lane.op, Op::Div | Op::Sqrt);
+    let is_float = real.significant_bits() >= Format::F32.precision() as i32;
     let bound = ErrorShadow::bound(lane.to.to_f64(lane.r), error, lane.to);
-    !loses || bound.is_none_or(|bound| real.log2_bound() <= bound as f32 + SPARE)
+    !loses || is_float || bound.is_none_or(|bound| real.log2_bound() <= bound as f32 + SPARE)
 }
 
 /// The error of a float that is its real, as far as its error bound tells: not zero where it is not known that nothing was lost, since
