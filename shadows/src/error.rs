@@ -162,10 +162,10 @@ impl ErrorShadow {
 
     /// The float with its error as a real with the bound of its error, as reports have it.
     fn measurable(x: &Observed<'_, f64>) -> Option<Real> {
-        let error = *x.shadow?;
+        let (error, own) = (*x.shadow?, own_format(x));
         let value = real(x.format, x.bits, Some(error));
-        let bound = Self::bound(x.format.to_f64(x.bits), error, own_format(x));
-        Some(Real::about(value, own_format(x), bound.map_or(f32::INFINITY, |bound| bound as f32)))
+        let bound = Self::bound(x.format.to_f64(x.bits), error, own);
+        Some(Real::about(value, own, bound.map_or(f32::INFINITY, |bound| bound as f32)))
     }
 
     /// log₂ of what the real of `float`, a number of this format, may be off by where nothing but its error is known; none if it may be
@@ -238,10 +238,11 @@ impl Rule for ErrorShadow {
             (0..traces).for_each(|_| self.causes.mismatch(lane.site));
             return Some(f64::NAN);
         }
-        let rounds = lane.rounds_by_magic(self.sums);
         let usual = |format| matches!(format, Format::F32 | Format::F64);
         let error = match () {
-            () if rounds => self.rounded(lane),
+            () if lane.rounds_by_magic(self.sums) => {
+                Some(self.rounded(lane)).filter(|&error| error != 0.0)?
+            }
             () if !usual(lane.from) || !usual(lane.to) => {
                 let known = Self::long(lane).filter(|error| !error.is_nan());
                 known.unwrap_or_else(|| self.by_reals(lane))
@@ -253,9 +254,6 @@ impl Rule for ErrorShadow {
             }
             () => self.by_reals(lane),
         };
-        if rounds && error == 0.0 {
-            return None;
-        }
         let error = self.causes.saw(lane, error, (self.rounding, self.sums));
         (error.to_bits() != 0).then_some(error)
     }

@@ -96,12 +96,19 @@ fn stem(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-fn check(source: &Path, how: &str, options: &[&str]) -> Result<(), String> {
+/// The program of `source`, built with debug information as `how` says: a compiler and its flags. Nothing, and `name` is noted as
+/// skipped, if that is not installed.
+fn built(name: &str, source: &Path, how: &str) -> Result<Option<PathBuf>, String> {
     let (compiler, flags) = how.split_once(' ').unwrap_or((how, ""));
-    let Some(program) = Recipe::new(compiler, &format!("{flags} -g"), source, "-lm").build()? else {
-        host::skipped(&stem(source), &format!("{compiler} is not installed"));
-        return Ok(());
-    };
+    let program = Recipe::new(compiler, &format!("{flags} -g"), source, "-lm").build()?;
+    if program.is_none() {
+        host::skipped(name, &format!("{compiler} is not installed"));
+    }
+    Ok(program)
+}
+
+fn check(source: &Path, how: &str, options: &[&str]) -> Result<(), String> {
+    let Some(program) = built(&stem(source), source, how)? else { return Ok(()) };
     let reals = Case::new("mpfr", &[], &program).observe()?.report;
     let errors = Case::new("error", options, &program).observe()?.report;
     if UNSEEN.contains(&stem(source).as_str()) {
@@ -142,11 +149,7 @@ fn check(source: &Path, how: &str, options: &[&str]) -> Result<(), String> {
 /// shown otherwise than the reals have it; some are known to be wrong.
 fn check_steps(how: &str, options: &[&str]) -> Result<(), String> {
     let source = host::tests_dir().join("guests/mpfr/stepped.c");
-    let (compiler, flags) = how.split_once(' ').unwrap_or((how, ""));
-    let Some(program) = Recipe::new(compiler, &format!("{flags} -g"), &source, "-lm").build()? else {
-        host::skipped("stepped", &format!("{compiler} is not installed"));
-        return Ok(());
-    };
+    let Some(program) = built("stepped", &source, how)? else { return Ok(()) };
     let reals = Case::new("mpfr", &[], &program).observe()?.report.document;
     let errors = Case::new("error", options, &program).observe()?.report.document;
     let judgements = |document: &Value| {
@@ -183,11 +186,7 @@ fn shown_alike(reals: &Value, errors: &Value) -> Result<(), String> {
 /// unless the report says that an underflow was not followed.
 fn check_core(core: &Core, how: &str, options: &[&str]) -> Result<(), String> {
     let source = fpcore::source(core)?;
-    let (compiler, flags) = how.split_once(' ').unwrap_or((how, ""));
-    let Some(program) = Recipe::new(compiler, &format!("{flags} -g"), &source, "-lm").build()? else {
-        host::skipped(&core.name, &format!("{compiler} is not installed"));
-        return Ok(());
-    };
+    let Some(program) = built(&core.name, &source, how)? else { return Ok(()) };
     let samples = samples(core);
     let mut case = Case::new("error", options, &program);
     for value in (0..ROUNDS).flat_map(|_| samples.concat()) {
@@ -214,10 +213,7 @@ fn check_core(core: &Core, how: &str, options: &[&str]) -> Result<(), String> {
 /// was not looked at, could not be traced.
 fn check_loop(options: &[&str]) -> Result<(), String> {
     let source = host::tests_dir().join("guests/mpfr/causes/last.c");
-    let Some(program) = Recipe::new("gcc", "-O2 -g", &source, "-lm").build()? else {
-        host::skipped("last", "gcc is not installed");
-        return Ok(());
-    };
+    let Some(program) = built("last", &source, "gcc -O2")? else { return Ok(()) };
     let errors = Case::new("error", options, &program).observe()?.report;
     names_causes(&source, &errors, &errors)?;
     let (first, unexplained) = (&errors.document["findings"][0], &errors.document["coverage"]["unexplained"]);
@@ -231,10 +227,7 @@ fn check_loop(options: &[&str]) -> Result<(), String> {
 /// Conversions to integers that the reals decide otherwise are counted as the reals count them, at so many lines of the guest.
 fn check_conversions((guest, lines): (&str, usize), options: &[&str]) -> Result<(), String> {
     let source = host::tests_dir().join(format!("guests/mpfr/verdict/{guest}.c"));
-    let Some(program) = Recipe::new("gcc", "-O2 -g", &source, "-lm").build()? else {
-        host::skipped(guest, "gcc is not installed");
-        return Ok(());
-    };
+    let Some(program) = built(guest, &source, "gcc -O2")? else { return Ok(()) };
     let [reals, errors] = [("mpfr", &[][..]), ("error", options)].map(|(shadow, options)| {
         let report = Case::new(shadow, options, &program).observe()?.report;
         let conversions = report.findings.iter().filter(|finding| finding.kind == "conversion");
@@ -284,10 +277,7 @@ fn check_births(options: &[&str]) -> Result<(), String> {
 /// Magnitudes of what is on the other side of zero in the reals: these are as the reals have them.
 fn check_reals(options: &[&str]) -> Result<(), String> {
     let source = host::tests_dir().join("guests/mpfr/culprits/other_side.c");
-    let Some(program) = Recipe::new("gcc", "-O2 -g", &source, "-lm").build()? else {
-        host::skipped("other_side", "gcc is not installed");
-        return Ok(());
-    };
+    let Some(program) = built("other_side", &source, "gcc -O2")? else { return Ok(()) };
     let [reals, errors] = [("mpfr", &[][..]), ("error", options)].map(|(shadow, options)| {
         let report = Case::new(shadow, options, &program).observe()?.report;
         let outputs = report.document["outputs"].as_array().cloned().unwrap_or_default();
