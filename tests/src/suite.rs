@@ -16,7 +16,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 
-/// Guests that notice a shadow other than `none`; the README's Limits say how.
+/// Guests that notice a shadow other than `none`; LIMITS.md says how.
 const NOTICE_SHADOWS: [&str; 5] =
     ["isa/xsave", "memory/address_limit", "memory/locked", "signals/fault_fields", "signals/precise_faults"];
 
