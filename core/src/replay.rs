@@ -144,8 +144,8 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         self.cells.is_any(self.location(operand.place), bytes)
     }
 
-    /// `bytes` bytes at `to` are made of the float at `from`, whose shadow is lost.
-    fn lose(&mut self, from: Location, to: Location, bytes: usize) {
+    /// `bytes` bytes at `to` are made of what is at `from`, with shadows that are lost.
+    fn lose(&mut self, from: [Location; 2], to: Location, bytes: usize) {
         match S::TRACES {
             true => self.cells.leave_trace(from, to, bytes),
             false => self.cells.clear(to, bytes),

@@ -5,7 +5,7 @@
 //! nothing, so a cell overwritten behind the front end's back is merely unshadowed. Knows nothing of memory, registers
 //! or what a shadow means; which handles are still in use is told to [`Slots::sweep`].
 //!
-//! Handles are dense 31-bit numbers, so that one fits beside an `f32` and a slot is found without hashing. The bit beside
+//! Handles are dense 31-bit numbers of more than two bytes, so that one fits beside an `f32` and a slot is found without hashing. The bit beside
 //! a float's sign is set where the float is minus the one that the handle stands for: code that turns the signs of
 //! floats over does so with their cells, and need not ask for another handle. A sweep only looks at bits, 64 handles at a
 //! time: a shadow nobody refers to any more stays where it is until its slot is used again, soon, or its page is given
@@ -19,7 +19,7 @@ use crate::tricks;
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
-use page::{PAGE, Page, Slot, WORDS, count, page_of};
+use page::{FIRST, PAGE, Page, Slot, WORDS, count, page_of};
 
 /// The handle of what has no shadow.
 pub const NO_HANDLE: u64 = 0;
@@ -122,20 +122,23 @@ impl<V> Slots<V> {
         match self.pages.get(page_of(handle)) {
             Some(page) => page.as_ref().is_some_and(|page| page.has_any(handle)),
             // Nobody was given that one: it was put together of bytes of others, or of traces.
-            None => true,
+            None => handle != NO_HANDLE,
         }
     }
 
-    /// Each byte of the trace of `handle`, or of what is a trace itself: a number that nobody is given as a handle. Nothing if `handle`
-    /// stands for nothing, or is a trace of a trace several times over.
+    /// Each byte of the trace of `handle`, or of what is a trace itself, or a part of one: a number that nobody is given as a handle. Nothing
+    /// if `handle` stands for nothing, or is a trace of a trace several times over.
     pub fn trace_of(&self, handle: u64) -> Option<u8> {
         let is_trace = self.pages.len() <= page_of(handle);
         if !is_trace {
             return self.stands_for_any(handle).then_some(*TRACES.end());
         }
         let bytes = handle.to_le_bytes();
-        let least = bytes.into_iter().filter(|byte| TRACES.contains(byte)).min()?;
-        Some(least - 1).filter(|byte| TRACES.contains(byte))
+        match bytes.into_iter().filter(|byte| TRACES.contains(byte)).min() {
+            Some(least) => Some(least - 1).filter(|byte| TRACES.contains(byte)),
+            // Parts of handles.
+            None => (handle != NO_HANDLE).then_some(*TRACES.end()),
+        }
     }
 
     /// The float of `format` that `handle` stands for. Any number will do as a handle.
@@ -211,7 +214,7 @@ impl<V> Slots<V> {
         if self.left == 0 {
             self.find_free();
         }
-        let handle = 64 * self.word as u64 + u64::from(self.left.trailing_zeros());
+        let handle = FIRST + 64 * self.word as u64 + u64::from(self.left.trailing_zeros());
         self.left &= self.left - 1;
         handle
     }
@@ -222,13 +225,9 @@ impl<V> Slots<V> {
         loop {
             let index = self.word / WORDS;
             if index == self.pages.len() {
-                assert!(self.word < 1 << 25, "two billion shadows at once");
+                assert!(64 * self.word as u64 + FIRST <= HANDLE.into(), "two billion shadows at once");
                 self.pages.push(None);
                 self.taken.push([0; WORDS]);
-            }
-            if index == 0 {
-                // Nobody gets the handle that means none.
-                self.taken[0][0] |= 1;
             }
             self.left = !std::mem::replace(&mut self.taken[index][self.word % WORDS], u64::MAX);
             if self.left != 0 {

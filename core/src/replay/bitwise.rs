@@ -304,7 +304,7 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
                 let (bits, shadow) = (self.bits(format, lost), self.get(format, lost));
                 let seen = Observed { format, bits, shadow: shadow.as_ref() };
                 match self.shadow.leaves_trace(&seen) {
-                    true => self.lose(self.location(lost.place), to, format.bytes()),
+                    true => self.lose(x.map(|operand| self.location(operand.place)), to, format.bytes()),
                     false => self.cells.clear(to, format.bytes()),
                 }
             }

@@ -53,7 +53,7 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
             let has_digits = is_halved || self.has_digits(operand, r, bytes, is_word);
             if has_digits && self.is_any(operand, bytes) {
                 self.outcome.lost = true;
-                return self.lose(from, to, bytes);
+                return self.lose([from; 2], to, bytes);
             }
         }
         self.cells.clear(to, bytes);

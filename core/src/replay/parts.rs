@@ -48,7 +48,7 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
             }
             (shadow, _) => {
                 self.outcome.lost |= shadow.is_some();
-                self.lose(whole, whole, format.bytes());
+                self.lose([whole; 2], whole, format.bytes());
             }
         }
     }

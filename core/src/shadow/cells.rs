@@ -118,9 +118,9 @@ pub trait Cells<V> {
     /// Moves `bytes` bytes as they are; the ranges may overlap.
     fn copy(&mut self, from: Location, to: Location, bytes: usize);
 
-    /// Leaves a trace beside `bytes` bytes at `to`, which are made of the float at `from`, whose shadow is lost, for those who compute
-    /// with it: see [`Words::trace`](crate::words::Words::trace).
-    fn leave_trace(&mut self, _from: Location, to: Location, bytes: usize) {
+    /// Leaves a trace beside `bytes` bytes at `to`, which are made of floats at `from` whose shadows are lost, for those who compute
+    /// with it: see [`Words::trace`](crate::words::Words::trace). Of two that of the one that is lost for the shorter time.
+    fn leave_trace(&mut self, _from: [Location; 2], to: Location, bytes: usize) {
         self.clear(to, bytes);
     }
 

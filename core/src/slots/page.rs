@@ -5,6 +5,9 @@ use crate::format::Format;
 
 /// Handles per page: slots exist only where some are in use.
 pub(super) const PAGE: usize = 512;
+/// The first handle: no number of two bytes is one, so that parts of handles and of traces are not taken for others. A multiple of
+/// [`PAGE`].
+pub(super) const FIRST: u64 = 1 << 16;
 /// Words of bits per page.
 pub(super) const WORDS: usize = PAGE / 64;
 
@@ -29,10 +32,10 @@ fn place(handle: u64) -> (usize, u64) {
     (handle as usize / 64 % WORDS, 1 << (handle % 64))
 }
 
-/// The page of a handle.
+/// The page of a handle; beyond all pages for what is none.
 #[inline(always)]
 pub(super) fn page_of(handle: u64) -> usize {
-    handle as usize / PAGE
+    handle.wrapping_sub(FIRST) as usize / PAGE
 }
 
 impl<V> Page<V> {

@@ -67,6 +67,15 @@ fn traces_of_traces_come_to_an_end() {
         traces += 1;
     }
     assert_eq!(traces, 16);
+    // Parts of handles and of traces, as code has them that takes floats apart byte by byte.
+    for part in [0x7f, 0x7f7f, 0x70, 3, 0x1200] {
+        assert!(slots.stands_for_any(part) && slots.get(part, Format::F64, 1).is_none());
+    }
+    assert_eq!(
+        [0x7f, 0x7f00, 0x70, 3].map(|part| slots.trace_of(part)),
+        [Some(0x7e), Some(0x7e), None, Some(0x7f)]
+    );
+    assert!(!slots.stands_for_any(NO_HANDLE) && slots.trace_of(NO_HANDLE).is_none());
     assert_eq!(slots.trace_of(handle + 1), None);
 }
 
@@ -124,7 +133,7 @@ fn sweeping_frees_what_is_not_marked_and_recycles_handles() {
     let shadow = Arc::new(());
     for round in 0..50 {
         let handles: Vec<u64> = (0..5000).map(|i| slots.insert(F64, i, shadow.clone())).collect();
-        assert!(handles.iter().all(|&t| t < 12_000), "round {round}: handles are not recycled");
+        assert!(handles.iter().all(|&t| t < FIRST + 12_000), "round {round}: handles are not recycled");
         slots.sweep(handles.iter().copied().step_by(10).chain([u64::MAX, 0, 1 << 31]));
         assert_eq!(slots.live(), 500);
         // Shadows nobody refers to are dropped when their slots are used again.

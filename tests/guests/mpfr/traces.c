@@ -55,10 +55,28 @@ __attribute__((noinline)) double rest(double x)
 
 __attribute__((noinline)) double spacing(double x) { return double_of(bits_of(x) + opaque(1)) - x; }
 
+/* Spelled in hexadecimal, and read back. */
+__attribute__((noinline)) double spelled(double x)
+{
+    const uint64_t bits = bits_of(x);
+    volatile char digits[16];
+    for (int i = 0; i < 16; i++) {
+        const int digit = (int)(bits >> 4 * i & 15);
+        digits[i] = (char)(digit < 10 ? '0' + digit : 'a' + digit - 10);
+    }
+    uint64_t read = 0;
+    for (int i = 0; i < 16; i++) {
+        const int digit = digits[i] < 'a' ? digits[i] - '0' : digits[i] - 'a' + 10;
+        read |= (uint64_t)digit << 4 * i;
+    }
+    return double_of(read) - 1;
+}
+
 int main(void)
 {
     for (int i = 1; i <= 4; i++) {
         double x = i / third + tenth;
         printf("%.12g %.12g %d %d\n", root(x), mixed(x), hash(x), rest(x) * 1e9 + spacing(x) > 1);
+        printf("%.12g\n", spelled(x));
     }
 }

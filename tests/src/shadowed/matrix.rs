@@ -22,7 +22,7 @@ const BOTH: &[&str] = &["c", "c++"];
 const ALL_KINDS: &[u32] = &[4, 8, 10];
 
 #[rustfmt::skip]
-const GUESTS: [Guest; 31] = [
+const GUESTS: [Guest; 32] = [
     Guest { file: "elementary.c",    languages: BOTH,         kinds: ALL_KINDS, flags: "", libs: "-lm" },
     Guest { file: "functions.c",     languages: BOTH,         kinds: ALL_KINDS, flags: "", libs: "-lm" },
     Guest { file: "control.c",       languages: BOTH,         kinds: ALL_KINDS, flags: "", libs: "-lm" },
@@ -54,6 +54,7 @@ const GUESTS: [Guest; 31] = [
     Guest { file: "openmp.c",        languages: BOTH,         kinds: ALL_KINDS, flags: "-fopenmp", libs: "-lm -latomic" },
     Guest { file: "fortran.F90",     languages: &["fortran"], kinds: ALL_KINDS, flags: "-fopenmp", libs: "" },
     Guest { file: "beside.c",        languages: &["c"],       kinds: &[8],      flags: "-fno-strict-aliasing", libs: "-lm" },
+    Guest { file: "widened.c",       languages: &["c"],       kinds: &[4],      flags: "", libs: "-lm" },
 ];
 
 /// Language, name in a test, command, flags.

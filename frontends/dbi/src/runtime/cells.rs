@@ -120,12 +120,16 @@ impl<W: Words> Cells<W::Value> for MirrorCells<'_, '_, W> {
         self.write(location, &cell.to_le_bytes()[..format.bytes()]);
     }
 
-    fn leave_trace(&mut self, from: Location, to: Location, bytes: usize) {
-        let mut cell = [0; 16];
-        self.read(from, &mut cell[..bytes]);
-        let cell = u128::from_le_bytes(cell);
-        let trace = if cell == 0 { None } else { self.words.trace(cell, bytes) };
-        self.write(to, &trace.unwrap_or(0).to_le_bytes()[..bytes]);
+    fn leave_trace(&mut self, from: [Location; 2], to: Location, bytes: usize) {
+        let traces = from.map(|from| {
+            let mut cell = [0; 16];
+            self.read(from, &mut cell[..bytes]);
+            let cell = u128::from_le_bytes(cell);
+            if cell == 0 { None } else { self.words.trace(cell, bytes) }
+        });
+        // Traces count down.
+        let trace = traces.into_iter().max().flatten().unwrap_or(0);
+        self.write(to, &trace.to_le_bytes()[..bytes]);
     }
 
     fn permute(&mut self, from: [Location; 2], to: Location, map: &[u8]) {

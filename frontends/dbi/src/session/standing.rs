@@ -4,7 +4,7 @@
 //! float; what was formatted early and written late is found among the numbers that were passed over. Of several that it may be,
 //! a float is one that the next float follows: others are echoes of what the program has read. Knows nothing of SPECs.
 
-use super::texts::{Scan, Token};
+use super::texts::{Token, written_numbers};
 use shadowgrind_core::findings::{Output, PrintedAt, WrittenText};
 
 /// Numbers of a text that are looked through for a float, in each direction: others are integers, or parts of words.
@@ -27,7 +27,7 @@ struct Numbers<'a> {
 impl<'a> Numbers<'a> {
     /// All numbers of a text.
     fn of(text: &'a WrittenText) -> Numbers<'a> {
-        let tokens = Scan::of(&text.bytes).tokens;
+        let tokens = written_numbers(&text.bytes);
         Numbers { bytes: &text.bytes, taken: vec![false; tokens.len()], tokens, next: 0 }
     }
 }
@@ -143,15 +143,18 @@ fn printed_at(text: usize, bytes: &[u8], tokens: &[Token], n: usize) -> PrintedA
 }
 
 /// Tells whether `written`, which has the value `read`, may be the text of `value`: they differ by less than one unit of
-/// the last digit written. NaN and infinities are words, not numbers.
+/// the last digit written, or both are the same infinity, or NaN.
 fn is_text_of(written: &[u8], read: f64, value: f64) -> bool {
+    if !read.is_finite() || !value.is_finite() {
+        return read == value || read.is_nan() && value.is_nan();
+    }
     let (mantissa, exponent) = match written.iter().position(|byte| byte.is_ascii_alphabetic()) {
         Some(sign) => (&written[..sign], std::str::from_utf8(&written[sign + 1..]).unwrap_or_default()),
         None => (written, ""),
     };
     let decimals = mantissa.iter().rev().position(|&byte| byte == b'.').unwrap_or(0);
     let unit = 10f64.powi(exponent.parse::<i32>().unwrap_or(0) - decimals as i32);
-    value.is_finite() && (read - value).abs() <= unit + 1e-15 * value.abs()
+    (read - value).abs() <= unit + 1e-15 * value.abs()
 }
 
 #[cfg(test)]
@@ -174,6 +177,7 @@ mod tests {
         }
         assert!(!is_text_of(b"0.35", 0.35, 1.0 / 3.0));
         assert!(!is_text_of(b"0.7", 0.7, f64::INFINITY));
+        assert!(!is_text_of(b"inf", f64::INFINITY, 0.7) && is_text_of(b"nan", f64::NAN, -f64::NAN));
     }
 
     /// Places of these floats of which nothing is known but their values: line and column.
@@ -198,7 +202,7 @@ mod tests {
     fn a_label_is_what_stands_between_two_numbers() {
         let mut texts = WrittenTexts::default();
         texts.append(Stream::Stdout, b"1 step\na =  3.0 =>  CL =  0.5 (0.25)\n");
-        let tokens = Scan::of(&texts.all()[0].bytes).tokens;
+        let tokens = written_numbers(&texts.all()[0].bytes);
         let label = |n| texts.label(printed_at(0, &texts.all()[0].bytes, &tokens, n));
         let labels: Vec<Option<String>> = (0..tokens.len()).map(label).collect();
         assert_eq!(labels, [None, Some("a =".to_owned()), Some("CL =".to_owned()), None]);

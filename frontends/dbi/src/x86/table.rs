@@ -410,8 +410,8 @@ pub(crate) enum General {
     Move,
     /// Moves the source's bytes; what is beyond them is no part of a float any more.
     Extend(Fill),
-    /// Extends what is in the low two bytes of the accumulator, which stays there.
-    ExtendHalf,
+    /// Extends what is in so many low bytes of the accumulator, which stays there.
+    ExtendInPlace(u8),
     /// Moves if a condition holds.
     ConditionalMove,
     /// Pushes its operand, or the flags.

@@ -9,7 +9,7 @@
 mod origin;
 mod tokens;
 
-pub(crate) use tokens::{Scan, Token, number};
+pub(crate) use tokens::{Scan, Token, number, written_numbers};
 
 use crate::hooks::machine::Machine;
 use hashbrown::{HashMap, HashSet};

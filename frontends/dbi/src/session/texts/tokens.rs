@@ -97,9 +97,58 @@ impl Scan {
     }
 }
 
+/// The numbers of `text`, among them the words that a program writes for infinities and NaN (`inf`, `-nan`, `Infinity`).
+pub(crate) fn written_numbers(text: &[u8]) -> Vec<Token> {
+    let mut tokens = Scan::of(text).tokens;
+    let lines = text.split_inclusive(|&byte| byte == b'\n').scan(0, |end, line| {
+        let start = *end;
+        *end += line.len();
+        Some((start, line))
+    });
+    let words = (1..).zip(lines).flat_map(|(number, (start, line))| not_finite(line, start, number));
+    let finite = tokens.len();
+    tokens.extend(words);
+    if tokens.len() == finite {
+        return tokens;
+    }
+    tokens.sort_by_key(|token| token.start);
+    let mut before = (0, 0);
+    for token in &mut tokens {
+        token.number = if token.line == before.0 { before.1 + 1 } else { 1 };
+        before = (token.line, token.number);
+    }
+    tokens
+}
+
+/// Words for infinities and NaN in `line`, which is that `number` of its text and begins there at offset `start`. Their place among
+/// the line's numbers is left open.
+fn not_finite(line: &[u8], start: usize, number: u32) -> impl Iterator<Item = Token> + '_ {
+    let is_part = |byte: u8| !separates(byte);
+    let begins = move |&at: &usize| is_part(line[at]) && (at == 0 || !is_part(line[at - 1]));
+    (0..line.len()).filter(begins).filter_map(move |at| {
+        let word = &line[at..];
+        let word = &word[..word.iter().position(|&byte| !is_part(byte)).unwrap_or(word.len())];
+        let signed = usize::from(at > 0 && b"+-".contains(&line[at - 1]));
+        let text = std::str::from_utf8(&line[at - signed..at + word.len()]).ok()?;
+        let value = text.parse().ok().filter(|value: &f64| !value.is_finite())?;
+        let is_word = word[0].is_ascii_alphabetic();
+        let (from, end) = (start + at - signed, start + at + word.len());
+        is_word.then_some(Token { start: from, end, line: number, number: 0, value, is_integer: false })
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_for_what_is_not_finite_count_among_the_numbers() {
+        let tokens = written_numbers(b"a=1 -inf nano 2\ninfo\nNaN +Infinity;3 x_inf inf\n");
+        let found: Vec<_> = tokens.iter().map(|token| (token.line, token.number, token.start)).collect();
+        assert_eq!(found, [(1, 1, 2), (1, 2, 4), (1, 3, 14), (3, 1, 21), (3, 2, 25), (3, 3, 35), (3, 4, 43)]);
+        assert!(tokens[1].value == f64::NEG_INFINITY && tokens[3].value.is_nan());
+        assert_eq!(tokens[4].value, f64::INFINITY);
+    }
 
     fn found(text: &str) -> Vec<(u32, u32, f64)> {
         Scan::of(text.as_bytes()).tokens.iter().map(|token| (token.line, token.number, token.value)).collect()

@@ -19,8 +19,8 @@ pub(super) fn general(build: &mut Build<'_>, row: General) -> Result<(), Why> {
     match row {
         General::Move => transfer(build, build.width(0)),
         General::Extend(_) => extend(build),
-        General::ExtendHalf => {
-            build.clear(Place::State(state::general(0)).plus(2), 6);
+        General::ExtendInPlace(bytes) => {
+            build.clear(Place::State(state::general(0)).plus(bytes.into()), 8 - u16::from(bytes));
             Ok(())
         }
         General::ConditionalMove => conditional_move(build),

@@ -10,7 +10,7 @@ use super::general_number;
 use super::liveness;
 use super::operand;
 use super::places::first_byte;
-use crate::x86::asm::{Gpr, RCX, RSP};
+use crate::x86::asm::{Gpr, RAX, RCX, RSP};
 use crate::x86::code::Slot;
 use crate::x86::emit::Emitter;
 use crate::x86::lower;
@@ -21,6 +21,8 @@ use crate::x86::wholes::{self, Whole, cuts_by_moving, mixed};
 use iced_x86::{OpKind, Register};
 
 const RBP: Gpr = 5;
+/// Bytes of the narrowest float that registers have.
+const NARROW: usize = 4;
 
 /// Memory at `displacement` from rsp or rbp.
 pub(super) fn stack(base: Gpr, displacement: i32) -> Mem {
@@ -66,7 +68,8 @@ impl Emitter {
             General::Bits(_) | General::Address if self.fields_alone(at) => {}
             General::Bits(_) if self.sign_alone(at) => {}
             General::Bits(by) => self.bits(at, Some(by)),
-            General::ExtendHalf => self.bits(at, None),
+            General::ExtendInPlace(bytes) if usize::from(bytes) >= NARROW => self.extended(at, bytes),
+            General::ExtendInPlace(_) => self.bits(at, None),
             General::Address => self.computed_address(at),
             General::Exchange | General::ConditionalMove | General::ByteSwap | General::MoveReversed
                 if self.moved_whole(at, general) => {}
@@ -94,6 +97,15 @@ impl Emitter {
         let is_short = rows::operand_bits(at.insn().decoded.code()) == 16;
         let register = if is_short { Register::BP } else { Register::RBP };
         self.load_from(at, RBP, register, stack(RBP, 0), register.size());
+    }
+
+    /// The accumulator with the sign of what is in its low `bytes` bytes above these: a float there stays.
+    fn extended(&mut self, at: At<'_>, bytes: u8) {
+        self.guest(at);
+        if self.may_carry(RAX) {
+            let above = self.cell(RAX).plus(bytes.into());
+            encode::store_zero(&mut self.out.hot, above, 8 - usize::from(bytes));
+        }
     }
 
     /// `lea`, which is left to the engine if one of its terms carries a shadow.

@@ -101,7 +101,7 @@ impl Emitter {
             return Way::Check;
         }
         match moved {
-            _ if access::is_decorated(insn) && can_double(insn) => Way::Double(insn.code()),
+            _ if access::is_decorated(insn) && can_double(insn) => Way::Double(rows::beside(insn.code())),
             _ if access::is_decorated(insn) => Way::Check,
             Moved::Whole => Way::Whole(vector.size() as u8),
             Moved::Lowest(format) if registers().any(Register::is_gpr) => Way::General(format.bytes() as u8),
@@ -116,9 +116,11 @@ impl Emitter {
             Moved::SelectBytes => Way::Select(None),
             Moved::Masked(format) if upper => Way::Masked(format),
             _ if !upper && !can_double(insn) => Way::Check,
-            _ if !upper && (is_wide || insn.encoding() == EncodingKind::VEX) => Way::Double(insn.code()),
+            _ if !upper && (is_wide || insn.encoding() == EncodingKind::VEX) => {
+                Way::Double(rows::beside(insn.code()))
+            }
             _ => {
-                let code = self.mirror().reencodings.of(insn.code());
+                let code = self.mirror().reencodings.of(rows::beside(insn.code()));
                 code.map_or(Way::Check, if upper { Way::Reencoded } else { Way::Double })
             }
         }

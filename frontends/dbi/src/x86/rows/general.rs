@@ -13,7 +13,8 @@ rows! {
     Mov Movnti Movdiri => Row::General(Move);
     Movzx => Row::General(Extend(Fill::Zeros));
     Movsx Movsxd => Row::General(Extend(Fill::Sign));
-    Cwde => Row::General(ExtendHalf);
+    Cwde => Row::General(ExtendInPlace(2));
+    Cdqe => Row::General(ExtendInPlace(4));
     Cmova Cmovae Cmovb Cmovbe Cmove Cmovg Cmovge Cmovl Cmovle Cmovne Cmovno Cmovnp Cmovns Cmovo Cmovp Cmovs
         => Row::General(ConditionalMove);
     Push Pushf Pushfq => Row::General(Push);

@@ -14,7 +14,7 @@ mod vector_integer;
 mod x87;
 
 pub(crate) use float::makes_wide_integers;
-pub(crate) use moves::{Halves, inserted, lane_name, moves_halves, moves_parts};
+pub(crate) use moves::{Halves, beside, inserted, lane_name, moves_halves, moves_parts};
 pub(crate) use operand_size::operand_bits;
 pub(crate) use system::{System, names_gs_base, results, system};
 

@@ -6,7 +6,7 @@ use super::rows;
 use crate::x86::table::Moved::*;
 use crate::x86::table::Row::*;
 use crate::x86::table::XMM0;
-use iced_x86::{Instruction, Mnemonic, OpKind};
+use iced_x86::{Code, Instruction, Mnemonic, OpKind};
 use shadowgrind_core::format::Format::*;
 
 /// No operand selects, or only an immediate.
@@ -36,7 +36,8 @@ rows! {
     Blendps Vblendps Vpblendd => Move(Blend(F32), FIXED);
     Blendpd Vblendpd => Move(Blend(F64), FIXED);
     Pblendw Vpblendw => Move(Blend(F16), FIXED);
-    // Zero-extension puts floats into wider elements and leaves them what they are.
+    // Extension puts floats into wider elements and leaves them what they are; signs of narrower ones are no digits of any.
+    Pmovsxdq Vpmovsxdq
     Pmovzxbw Pmovzxbd Pmovzxbq Pmovzxwd Pmovzxwq Pmovzxdq
     Vpmovzxbw Vpmovzxbd Vpmovzxbq Vpmovzxwd Vpmovzxwq Vpmovzxdq
     Vpmovdb Vpmovdw Vpmovqb Vpmovqw Vpmovqd Vpmovwb => Move(Rearranged, FIXED);
@@ -90,6 +91,20 @@ pub(crate) fn lane_name(mnemonic: Mnemonic) -> Option<Mnemonic> {
         Vbroadcasti128 => Vbroadcasti32x4,
         _ => return None,
     })
+}
+
+/// The code that does to shadows what `code` does to what is beside them: beside a copy of a sign is none.
+pub(crate) fn beside(code: Code) -> Code {
+    use Code::*;
+    match code {
+        Pmovsxdq_xmm_xmmm64 => Pmovzxdq_xmm_xmmm64,
+        VEX_Vpmovsxdq_xmm_xmmm64 => VEX_Vpmovzxdq_xmm_xmmm64,
+        VEX_Vpmovsxdq_ymm_xmmm128 => VEX_Vpmovzxdq_ymm_xmmm128,
+        EVEX_Vpmovsxdq_xmm_k1z_xmmm64 => EVEX_Vpmovzxdq_xmm_k1z_xmmm64,
+        EVEX_Vpmovsxdq_ymm_k1z_xmmm128 => EVEX_Vpmovzxdq_ymm_k1z_xmmm128,
+        EVEX_Vpmovsxdq_zmm_k1z_ymmm256 => EVEX_Vpmovzxdq_zmm_k1z_ymmm256,
+        _ => code,
+    }
 }
 
 /// Ways in which an immediate says where halves of doubles go.

@@ -51,8 +51,8 @@ rows! {
     Pmaxsb Pmaxsw Pmaxub Pmaxuw Pminsb Pminsw Pminuw
     Vpmaxsb Vpmaxsw Vpmaxub Vpmaxuw Vpminsb Vpminsw Vpminuw Phminposuw Vphminposuw
     Packsswb Packssdw Packuswb Packusdw Vpacksswb Vpackssdw Vpackuswb Vpackusdw
-    Pmovsxbw Pmovsxbd Pmovsxbq Pmovsxwd Pmovsxwq Pmovsxdq
-    Vpmovsxbw Vpmovsxbd Vpmovsxbq Vpmovsxwd Vpmovsxwq Vpmovsxdq
+    Pmovsxbw Pmovsxbd Pmovsxbq Pmovsxwd Pmovsxwq
+    Vpmovsxbw Vpmovsxbd Vpmovsxbq Vpmovsxwd Vpmovsxwq
     Aesenc Aesenclast Aesdec Aesdeclast Aesimc Aeskeygenassist
     Vaesenc Vaesenclast Vaesdec Vaesdeclast Vaesimc Vaeskeygenassist
     Aesenc128kl Aesenc256kl Aesdec128kl Aesdec256kl
