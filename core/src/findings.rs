@@ -32,7 +32,7 @@ pub use coverage::{
 pub use finding::{Finding, FindingKind, Interval, Remedy, Spread, Topic, VariableRange, Witness};
 pub use index_set::IndexSet;
 pub use listing::{Entry, Listed, Listing};
-pub use output::{Judgement, Label, Output, OutputKind, OutputShadow};
+pub use output::{Judgement, Label, Output, OutputKind, OutputShadow, RealText};
 pub use output_stacks::OutputStacks;
 pub use outputs::Outputs;
 pub use shares::Shares;

@@ -1,7 +1,8 @@
 //! Copies of the texts that the program wrote, with what the shadow says of each printed float behind it.
 //!
 //! A derivative stands there as `[d 0.5]`, the norm of a gradient as `[gradient 0.5]`, and of a number that is not exact how
-//! many of its digits are right: `[3.0 digits]`, or what the real would have been printed as: `[3.0 digits, exact 0.123]`.
+//! many of its digits are right: `[3.0 digits]`, or what the real would have been printed as: `[3.0 digits, exact 0.123]`, or that this
+//! is not known.
 //! Knows nothing of how texts were caught; a float that was not found in one has no note.
 
 use std::fs::File;
@@ -9,7 +10,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use hashbrown::{HashMap, HashSet};
-use shadowgrind_core::findings::{Judgement, Output, OutputShadow, PrintedAt, WrittenText};
+use shadowgrind_core::findings::{Judgement, Output, OutputShadow, PrintedAt, RealText, WrittenText};
 use shadowgrind_core::spec::Stream;
 
 use crate::document::Document;
@@ -83,7 +84,11 @@ fn said(output: &Output<'_>) -> Option<String> {
         OutputShadow::Error { judgement: Judgement::Unsettled, .. } => Some("unsettled".to_owned()),
         OutputShadow::Error { correct_digits, .. } if correct_digits.is_nan() => Some("no digits".to_owned()),
         OutputShadow::Error { correct_digits, .. } => {
-            let exact = output.exact().map_or(String::new(), |exact| format!(", exact {}", exact.trim()));
+            let exact = match output.exact() {
+                RealText::Same => String::new(),
+                RealText::Other(exact) => format!(", exact {}", exact.trim()),
+                RealText::Unknown => ", exact text unknown".to_owned(),
+            };
             Some(format!("{correct_digits:.1} digits{exact}"))
         }
     }

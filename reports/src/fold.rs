@@ -8,7 +8,7 @@ use std::iter::Peekable;
 
 use hashbrown::HashMap;
 use shadowgrind_core::findings::{
-    IndexSet, Judgement, Label, Output, OutputKind, OutputShadow, Outputs, Value,
+    IndexSet, Judgement, Label, Output, OutputKind, OutputShadow, Outputs, RealText, Value,
 };
 use shadowgrind_core::site::Site;
 use shadowgrind_core::text::{self, Notation};
@@ -32,8 +32,8 @@ pub struct Sample {
     pub error: Option<SampleError>,
     /// The notation, if that is known.
     pub notation: Option<Notation>,
-    /// The text of the real, if that is another one.
-    pub exact: Option<String>,
+    /// The text of the real.
+    pub exact: RealText<String>,
 }
 
 /// The error of one output.
@@ -99,6 +99,8 @@ pub struct Judged {
     pub wrong: u64,
     /// Outputs of which the shadow cannot tell.
     pub unsettled: u64,
+    /// Outputs whose text is not that of their reals, or not known to be.
+    pub inexact: u64,
     /// Outputs that are NaN, but for those whose causes are all suppressed.
     pub nan: u64,
 }
@@ -202,10 +204,11 @@ impl Folding<'_> {
 
     /// Counts an output that is to be known of, unless it is `excused`.
     fn judge(&mut self, output: &Output<'_>, excused: bool) {
-        let OutputShadow::Error { judgement, .. } = output.said else { return };
+        let OutputShadow::Error { judgement, exact, .. } = output.said else { return };
         let judged = &mut self.folded.judged;
         judged.wrong += u64::from(judgement == Judgement::Wrong && !excused);
         judged.unsettled += u64::from(judgement == Judgement::Unsettled);
+        judged.inexact += u64::from(exact != RealText::Same);
         judged.nan += u64::from(output.value.is_nan() && !excused);
     }
 
@@ -312,7 +315,7 @@ mod tests {
             error_bits,
             correct_digits: (15.0 - error_bits) as f32,
             judgement,
-            exact: None,
+            exact: RealText::Same,
         }
     }
 
@@ -360,7 +363,7 @@ mod tests {
         ];
         assert_eq!(folded.reached[1], expected);
         assert!(folded.reached[2].is_empty());
-        assert_eq!(folded.judged, Judged { wrong: 19, unsettled: 0, nan: 0 });
+        assert_eq!(folded.judged, Judged { wrong: 19, ..Judged::default() });
         assert_eq!(folded.worst().map(|worst| worst.index), Some(29));
     }
 
@@ -373,7 +376,7 @@ mod tests {
                 error_bits,
                 correct_digits: f32::NAN,
                 judgement,
-                exact: None,
+                exact: RealText::Same,
             };
             push(&mut outputs, 1, 0, value, said);
         };
@@ -383,6 +386,6 @@ mod tests {
         let (kept, suppressed): (IndexSet, IndexSet) =
             ([1].into_iter().collect(), [0, 1, 5, 6].into_iter().collect());
         let folded = Folded::new(&outputs, &[&kept], &suppressed);
-        assert_eq!(folded.judged, Judged { wrong: 3, unsettled: 1, nan: 1 });
+        assert_eq!(folded.judged, Judged { wrong: 3, unsettled: 1, inexact: 0, nan: 1 });
     }
 }

@@ -14,7 +14,7 @@ use serde::ser::{Error as _, SerializeSeq};
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 use shadowgrind_core::findings::{
-    self, Answers, Input, Judgement, Number, Output, OutputShadow, Report, SCHEMA, Warning,
+    self, Answers, Input, Number, Output, OutputShadow, RealText, Report, SCHEMA, Warning,
 };
 use shadowgrind_core::site::{Place, Site};
 
@@ -193,11 +193,9 @@ fn record<'a, P>(
     let label = outputs.label_text(output.label);
     let printed = output.printed();
     let is_judged = matches!(output.said, OutputShadow::Error { .. });
-    // Without another text an output that is not right has none that is known.
-    let is_right = matches!(output.said, OutputShadow::Error { judgement: Judgement::Right, .. });
-    let judged = printed.as_deref().filter(|_| is_right || output.exact().is_some());
+    let judged = printed.as_deref().filter(|_| is_judged && output.exact() != RealText::Unknown);
     let wrong_from = judged.map(|text| output.wrong_from(text));
-    let printed_exact = judged.map(|text| output.exact().unwrap_or(text).to_owned().into());
+    let printed_exact = judged.map(|text| output.exact().other().unwrap_or(text).to_owned().into());
     let bare = wire::Output {
         index,
         kind: output.kind,

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use shadowgrind_core::findings::{Judgement, Label, Listed, Listing, OutputKind, Report, Value};
+use shadowgrind_core::findings::{Judgement, Label, Listed, Listing, OutputKind, RealText, Report, Value};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::text::first_difference;
 
@@ -197,7 +197,7 @@ impl Shown {
         let dots = series.iter().any(|s| s.last.dot.is_some());
         let errors = series.iter().any(|s| s.last.error.is_some());
         let folded = series.iter().any(|s| !s.is_short());
-        let wrong = |sample: &Sample| sample.bits() > 0.0;
+        let wrong = |sample: &Sample| sample.bits() > 0.0 || sample.exact != RealText::Same;
         let names = series.iter().any(|s| s.label != Label::NONE && !is_named(s));
         let tags = folded || series.iter().any(|s| s.first.iter().any(wrong));
         Shown { names, tags, dots, errors, callers }
@@ -325,7 +325,8 @@ impl Lines {
         if let (Some(printed), Some(line)) = (sample.printed(), self.values.lines.last_mut()) {
             // What differs by no more than is to be expected is shown, but not marked.
             let is_right = sample.error.as_ref().is_none_or(|error| error.judgement == Judgement::Right);
-            *line = Line::judged(printed, sample.exact.as_deref().filter(|_| !is_right));
+            let exact = sample.exact.as_ref().other().filter(|_| !is_right);
+            *line = Line::judged(printed, exact.map(String::as_str));
         }
         let is_unsettled = sample.error.as_ref().is_some_and(|error| error.judgement == Judgement::Unsettled);
         if let Some(digits) = self.digits.lines.last_mut().filter(|_| is_unsettled) {
@@ -350,12 +351,15 @@ impl Lines {
         self.bits.key = self.bits.key.into_iter().chain(error.map(|(_, bits)| bits)).reduce(f64::max);
     }
 
-    /// The real value under the float, where they differ: as it would have been written, if that is known.
+    /// The real value under the float, where they differ: as it would have been written, if that is known, else as far as it is known.
     fn real(&mut self, sample: &Sample) {
-        let error = sample.error.as_ref().filter(|error| error.bits > 0.0);
-        let real = match sample.notation {
-            Some(_) => sample.exact.as_deref().map(|text| text.trim().to_owned()),
-            None => error.and_then(|error| error.real.as_deref()).map(shortened),
+        let error = sample.error.as_ref();
+        let real = error.and_then(|error| error.real.as_deref()).map(shortened);
+        let real = match (sample.notation, &sample.exact) {
+            (Some(_), RealText::Same) => None,
+            (Some(_), RealText::Other(text)) => Some(text.trim().to_owned()),
+            (Some(_), RealText::Unknown) => Some(about(real)),
+            (None, _) => real.filter(|_| error.is_some_and(|error| error.bits > 0.0)),
         };
         if let Some(real) = real {
             self.tags.lines.push("exact".into());
@@ -367,6 +371,12 @@ impl Lines {
 /// Number of right digits; a dash where there are none to be right.
 fn digits_of(digits: f64) -> String {
     if digits.is_nan() { "–".to_owned() } else { tenth(digits) }
+}
+
+/// Words for a real of which these digits are known, and not how it would have been written.
+fn about(real: Option<String>) -> String {
+    let digits = real.filter(|digits| digits != "NaN");
+    digits.map_or("not known".to_owned(), |digits| format!("≈ {digits}"))
 }
 
 /// A decimal number with at most 20 significant digits, three more than a double has.

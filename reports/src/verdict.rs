@@ -93,7 +93,7 @@ impl Verdict {
 
     /// Problems that are known, or not known to be absent, each in a few words.
     pub(crate) fn problems(&self) -> Vec<String> {
-        let Judged { wrong, unsettled, nan } = self.judged;
+        let Judged { wrong, unsettled, nan, .. } = self.judged;
         let mut problems = Vec::new();
         let mut say = |n: u64, text: String| problems.extend((n > 0).then_some(text));
         let is = |n: u64| if n == 1 { "is" } else { "are" };
@@ -161,7 +161,7 @@ mod tests {
 
     const RIGHT: Verdict = Verdict {
         outputs: 3,
-        judged: Judged { wrong: 0, unsettled: 0, nan: 0 },
+        judged: Judged { wrong: 0, unsettled: 0, inexact: 0, nan: 0 },
         decisions: 0,
         undecided: 0,
         specials: 0,
@@ -193,7 +193,10 @@ mod tests {
 
     #[test]
     fn what_a_run_fails_on() {
-        let judged = |wrong, unsettled, nan| Verdict { judged: Judged { wrong, unsettled, nan }, ..RIGHT };
+        let judged = |wrong, unsettled, nan| Verdict {
+            judged: Judged { wrong, unsettled, nan, ..RIGHT.judged },
+            ..RIGHT
+        };
         let cases = [
             (judged(1, 0, 0), Concern::Output),
             (judged(0, 1, 0), Concern::Output),

@@ -166,7 +166,13 @@ fn clean(document: &Document<'_>) -> String {
     let worst = document.outputs.worst().map_or(0.0, |worst| worst.bits());
     let threshold = document.report.settings.error_threshold.unwrap_or(f64::INFINITY);
     match worst {
-        0.0 => format!("Clean: {outputs}, exact to the last digit{operations}."),
+        0.0 if verdict.judged.inexact == 0 => {
+            format!("Clean: {outputs}, exact to the last digit{operations}.")
+        }
+        0.0 => {
+            let each = if verdict.outputs == 1 { "the" } else { "each the" };
+            format!("Clean: {outputs}, {each} float nearest to its real{operations}.")
+        }
         worst if worst > threshold => {
             let off = number_of_bits(worst);
             format!("Clean: {outputs}, every printed digit right, {off} off at most{operations}.")

@@ -359,7 +359,7 @@ impl Shadow for ErrorShadow {
         if x.shadow.is_some_and(|&error| is_trace(error)) {
             self.causes.mismatch(leaves.site);
         }
-        let Left { measured, judgement, exact, is_known } = self.verdict(&x, Some(leaves));
+        let Left { measured, judgement, exact } = self.verdict(&x, Some(leaves));
         if judgement == Judgement::Wrong {
             self.causes.is_wrong(&x, measured.error_bits, leaves.output);
         } else if special::is_special(x.format, x.bits) {
@@ -370,7 +370,7 @@ impl Shadow for ErrorShadow {
             error_bits: measured.error_bits,
             correct_digits: measured.correct_digits as f32,
             judgement,
-            exact: exact.filter(|_| is_known),
+            exact,
         };
         let own = own_format(&x);
         let bits = x.format.convert(x.bits, own);

@@ -90,6 +90,43 @@ impl Judgement {
     pub(super) const ALL: [Judgement; 3] = [Judgement::Right, Judgement::Wrong, Judgement::Unsettled];
 }
 
+/// Text of a real in the notation of its float, if that is known; texts are of type `T`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RealText<T> {
+    /// Text of the float, as far as it has one.
+    #[default]
+    Same,
+    /// Another text.
+    Other(T),
+    /// Text that may be one of several: the real is not known well enough to tell which.
+    Unknown,
+}
+
+impl<T> RealText<T> {
+    /// The text with what `f` makes of it.
+    pub fn map<U>(self, f: impl FnOnce(T) -> U) -> RealText<U> {
+        match self {
+            RealText::Same => RealText::Same,
+            RealText::Other(text) => RealText::Other(f(text)),
+            RealText::Unknown => RealText::Unknown,
+        }
+    }
+
+    /// Reference to the text, if there is another one.
+    pub fn as_ref(&self) -> RealText<&T> {
+        match self {
+            RealText::Same => RealText::Same,
+            RealText::Other(text) => RealText::Other(text),
+            RealText::Unknown => RealText::Unknown,
+        }
+    }
+
+    /// The text, if it is known to be another one.
+    pub fn other(self) -> Option<T> {
+        if let RealText::Other(text) = self { Some(text) } else { None }
+    }
+}
+
 /// Statement of a shadow about an output; texts are of type `T`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum OutputShadow<T> {
@@ -107,8 +144,8 @@ pub enum OutputShadow<T> {
         correct_digits: f32,
         /// The judgement on its text or its bits.
         judgement: Judgement,
-        /// The text of the real in the same notation, where that is known and differs.
-        exact: Option<T>,
+        /// The text of the real in the same notation.
+        exact: RealText<T>,
     },
 }
 
@@ -131,7 +168,7 @@ impl OutputShadow<String> {
             OutputShadow::Nothing => OutputShadow::Nothing,
             OutputShadow::Dot(derivative) => OutputShadow::Dot(derivative),
             OutputShadow::Error { ref real, error_bits, correct_digits, judgement, ref exact } => {
-                let (real, exact) = (real.as_deref(), exact.as_deref());
+                let (real, exact) = (real.as_deref(), exact.as_ref().map(String::as_str));
                 OutputShadow::Error { real, error_bits, correct_digits, judgement, exact }
             }
         }
@@ -181,11 +218,11 @@ pub struct Output<'a> {
 }
 
 impl<'a> Output<'a> {
-    /// The text of the real in the same notation, where that is another text.
-    pub fn exact(&self) -> Option<&'a str> {
+    /// The text of the real in the same notation.
+    pub fn exact(&self) -> RealText<&'a str> {
         match self.said {
             OutputShadow::Error { exact, .. } => exact,
-            OutputShadow::Nothing | OutputShadow::Dot(_) => None,
+            OutputShadow::Nothing | OutputShadow::Dot(_) => RealText::Same,
         }
     }
 
@@ -196,7 +233,7 @@ impl<'a> Output<'a> {
 
     /// Index of the first character of its text, which is `printed`, that is not the one that the real would have had.
     pub fn wrong_from(&self, printed: &str) -> Option<usize> {
-        first_difference(printed, self.exact()?)
+        first_difference(printed, self.exact().other()?)
     }
 }
 

@@ -128,7 +128,7 @@ impl Chunk {
 
 #[cfg(test)]
 mod tests {
-    use super::super::output::{Judgement, OutputKind, OutputShadow};
+    use super::super::output::{Judgement, OutputKind, OutputShadow, RealText};
     use super::*;
     use crate::site::Site;
 
@@ -153,7 +153,7 @@ mod tests {
                 error_bits: 1.5,
                 correct_digits: 2.0,
                 judgement,
-                exact: None,
+                exact: RealText::Same,
             };
             assert_eq!(outputs.push(&output(i as f64, said)), i);
         }
@@ -179,7 +179,7 @@ mod tests {
                 error_bits: 9.0,
                 correct_digits: 1.0,
                 judgement: Judgement::Wrong,
-                exact: None,
+                exact: RealText::Same,
             };
             outputs.replace(index, &output(-1.0, said));
         }
@@ -198,7 +198,7 @@ mod tests {
         for precision in [2, 3, 2] {
             let notation = Some(Notation::new(Style::Fixed, Some(precision)));
             let judgement = Judgement::Wrong;
-            let exact = Some("0.12");
+            let exact = RealText::Other("0.12");
             let said =
                 OutputShadow::Error { real: None, error_bits: 9.0, correct_digits: 1.0, judgement, exact };
             outputs.push(&Output { notation, ..output(0.11, said) });

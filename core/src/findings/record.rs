@@ -2,7 +2,7 @@
 //!
 //! Spelt out byte by byte, so that records can go to a file and come back without a cast.
 
-use super::output::{Judgement, Label, Output, OutputKind, OutputShadow};
+use super::output::{Judgement, Label, Output, OutputKind, OutputShadow, RealText};
 use super::value::Value;
 use crate::format::Format;
 use crate::site::Site;
@@ -18,9 +18,12 @@ const NOTHING: u8 = 0;
 const DOT: u8 = 1;
 const ERROR: u8 = 2;
 
+/// Bit of what follows the tag, above the judgement: the real's text is not known.
+const UNKNOWN: u8 = 4;
+
 /// Appends `output`, whose notation has this number, from 1, to `records`, and its real's digits and text to `reals`.
 ///
-/// Bytes 0–9 value; 10 format, tag, dot format or judgement, two bits each; 11 kind; 12–15 site; 16–19 label; 20–21 position;
+/// Bytes 0–9 value; 10 format, tag, dot format or judgement, two bits each, and whether the real's text is unknown; 11 kind; 12–15 site; 16–19 label; 20–21 position;
 /// 22–33 dot, or error bits and correct digits; 34–37 the place of the real among the strings; 38–39 its length; 40–43
 /// notation; 44–45 length of the real's text, which follows its digits.
 pub(super) fn encode(output: &Output<'_>, notation: u32, records: &mut Vec<u8>, reals: &mut Vec<u8>) {
@@ -38,8 +41,9 @@ pub(super) fn encode(output: &Output<'_>, notation: u32, records: &mut Vec<u8>, 
             put(22, &error_bits.to_le_bytes());
             put(30, &correct_digits.to_le_bytes());
             put(38, &append(reals, real).to_le_bytes());
-            put(44, &append(reals, exact).to_le_bytes());
-            (ERROR, judgement as u8)
+            put(44, &append(reals, exact.other()).to_le_bytes());
+            let unknown = if exact == RealText::Unknown { UNKNOWN } else { 0 };
+            (ERROR, judgement as u8 | unknown)
         }
     };
     put(0, &output.value.bits());
@@ -67,15 +71,20 @@ pub(super) fn decode<'a>(record: &[u8; RECORD], reals: &'a [u8], notations: &[No
     let end = start + usize::from(u16::from_le_bytes(at(record, 38)));
     let text = |from: usize, to: usize| std::str::from_utf8(&reals[from..to]).ok().filter(|t| !t.is_empty());
     let notation = (u32::from_le_bytes(at(record, 40)) as usize).checked_sub(1);
+    let detail = record[10] >> 4;
+    let other = |text: Option<_>| text.map_or(RealText::Same, RealText::Other);
     let said = match record[10] >> 2 & 3 {
         NOTHING => OutputShadow::Nothing,
-        DOT => OutputShadow::Dot(Value::new(format(record[10] >> 4), &record[22..32])),
+        DOT => OutputShadow::Dot(Value::new(format(detail), &record[22..32])),
         _ => OutputShadow::Error {
             real: text(start, end),
             error_bits: f64::from_le_bytes(at(record, 22)),
             correct_digits: f32::from_le_bytes(at(record, 30)),
-            judgement: Judgement::ALL[usize::from(record[10] >> 4 & 3)],
-            exact: text(end, end + usize::from(u16::from_le_bytes(at(record, 44)))),
+            judgement: Judgement::ALL[usize::from(detail & 3)],
+            exact: match detail & UNKNOWN {
+                0 => other(text(end, end + usize::from(u16::from_le_bytes(at(record, 44))))),
+                _ => RealText::Unknown,
+            },
         },
     };
     Output {
@@ -102,7 +111,11 @@ mod tests {
     fn every_field_comes_back() {
         let f80 = |low: u8| Value::new(Format::F80, &[low, 2, 3, 4, 5, 6, 7, 0x88, 0xff, 0x3f]);
         let error = |real: Option<&'static str>, judgement| {
-            let exact = real.map(|_| "0.25");
+            let exact = match judgement {
+                Judgement::Right => RealText::Same,
+                Judgement::Wrong => RealText::Other("0.25"),
+                Judgement::Unsettled => RealText::Unknown,
+            };
             OutputShadow::Error { real, error_bits: 52.25, correct_digits: 0.3, judgement, exact }
         };
         let said = [

@@ -36,7 +36,7 @@ pub struct Output<'a, P = Place> {
     pub judgement: Option<Judgement>,
     /// The text; `null` where the notation is not known.
     pub printed: Option<Cow<'a, str>>,
-    /// The text of the real in the same notation, as far as that is known.
+    /// The text of the real in the same notation; absent where it may have one of several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub printed_exact: Option<Cow<'a, str>>,
     /// Index of the first character that is wrong; `null` where nothing is.

@@ -2,7 +2,7 @@
 
 use shadowgrind_core::findings::{
     Decided, Finding, FindingKind, Gap, Input, Interval, Judgement, Label, Output, OutputKind, OutputShadow,
-    Remedy, Report, Spread, Subject, TextNumbers, Value, VariableRange, Witness, Wrapped,
+    RealText, Remedy, Report, Spread, Subject, TextNumbers, Value, VariableRange, Witness, Wrapped,
 };
 use shadowgrind_core::format::Format;
 use shadowgrind_core::site::{Frame, Module, Place, Site};
@@ -146,13 +146,19 @@ pub(crate) fn nothing_seeded() -> Report {
 
 fn wrong(real: &'static str, error_bits: f64, correct_digits: f32) -> OutputShadow<&'static str> {
     let judgement = if error_bits > 5.0 { Judgement::Wrong } else { Judgement::Right };
-    OutputShadow::Error { real: Some(real), error_bits, correct_digits, judgement, exact: None }
+    OutputShadow::Error { real: Some(real), error_bits, correct_digits, judgement, exact: RealText::Same }
 }
 
 /// A float printed wrongly, and the text that it should have had.
 fn as_text(exact: &'static str, error_bits: f64) -> OutputShadow<&'static str> {
     let judgement = Judgement::Wrong;
-    OutputShadow::Error { real: Some("1"), error_bits, correct_digits: 1.5, judgement, exact: Some(exact) }
+    OutputShadow::Error {
+        real: Some("1"),
+        error_bits,
+        correct_digits: 1.5,
+        judgement,
+        exact: RealText::Other(exact),
+    }
 }
 
 /// One whose digits were right as far as they were printed.
@@ -162,13 +168,19 @@ fn wrong_but_not_seen(real: &'static str, error_bits: f64) -> OutputShadow<&'sta
         error_bits,
         correct_digits: 0.0,
         judgement: Judgement::Right,
-        exact: None,
+        exact: RealText::Same,
     }
 }
 
 /// A float that its shadow has nothing to say against.
 fn right(error_bits: f64, correct_digits: f32) -> OutputShadow<&'static str> {
-    OutputShadow::Error { real: None, error_bits, correct_digits, judgement: Judgement::Right, exact: None }
+    OutputShadow::Error {
+        real: None,
+        error_bits,
+        correct_digits,
+        judgement: Judgement::Right,
+        exact: RealText::Same,
+    }
 }
 
 /// Two causes, one of them a cancellation with all there is to say, a decision that comes of it, one that is unsettled, a
@@ -224,7 +236,7 @@ fn print_all(report: &mut Report) {
         error_bits: 0.0,
         correct_digits: 15.95,
         judgement: Judgement::Unsettled,
-        exact: None,
+        exact: RealText::Unknown,
     };
     print(report, 0x1024, 0, 0.0.into(), unsettled);
     let fixed = Notation { width: 9, ..Notation::new(Style::Fixed, Some(4)) };

@@ -4,6 +4,7 @@
 
 use std::fmt::Debug;
 
+use shadowgrind_core::findings::RealText;
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
 use shadowgrind_core::shadow::Observed;
@@ -30,12 +31,10 @@ pub struct Measured {
 /// Comparison of a real's text with that of its float.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Compared {
-    /// The real's text, if it is another.
-    pub(crate) exact: Option<String>,
-    /// Whatever the real may be off by, its text is another or not.
-    pub(crate) is_sure: bool,
-    /// Whatever the real may be off by, its text is the same.
-    pub(crate) is_known: bool,
+    /// The real's text: unknown if it is not the same whatever the real may be off by.
+    pub(crate) exact: RealText<String>,
+    /// True if it is another than the float's, as far as the real is known.
+    pub(crate) differs: bool,
 }
 
 /// Real number.

@@ -5,7 +5,7 @@
 //! Where those leave more than half of its error bits unexplained, it blames operations at which the error grew little by
 //! little, and the few whose roundings make up most of it (accumulation). An erroneous spot always blames someone.
 
-use shadowgrind_core::findings::Judgement;
+use shadowgrind_core::findings::{Judgement, RealText};
 use shadowgrind_core::shadow::Observed;
 use shadowgrind_core::text::Notation;
 
@@ -25,10 +25,8 @@ pub struct Left {
     pub measured: Measured,
     /// The judgement on the float.
     pub judgement: Judgement,
-    /// The text of the real, if that is another than the float's.
-    pub exact: Option<String>,
-    /// True if it is that text whatever the real may be off by.
-    pub is_known: bool,
+    /// The text of the real.
+    pub exact: RealText<String>,
 }
 
 /// Statement about a float that leaves as text in this notation, if that is known; it is wrong if it is off by more than
@@ -41,8 +39,7 @@ pub(crate) fn verdict<N: Attributed>(
     let measured = N::measured(seen);
     let text = notation.map(|notation| N::compared(seen, notation));
     let judgement = judged(seen, measured.error_bits > threshold, text.as_ref());
-    let is_known = text.as_ref().is_some_and(|text| text.is_known);
-    Left { measured, judgement, exact: text.and_then(|text| text.exact), is_known }
+    Left { measured, judgement, exact: text.map_or(RealText::Same, |text| text.exact) }
 }
 
 /// Judgement on a float, of which its text shows what that says; `is_off`: it is off by more than it may be.
@@ -52,8 +49,10 @@ fn judged<N: Attributed>(seen: &Observed<'_, N>, is_off: bool, text: Option<&Com
     let (format, bits) = shadow.narrowed(seen.format, seen.bits);
     let is_wrong = overflowed || is_off;
     match text {
-        Some(text) if text.exact.is_none() && (text.is_sure || shadow.is_settled(format)) => Judgement::Right,
-        Some(Compared { exact: None, .. }) => Judgement::Unsettled,
+        Some(Compared { exact: RealText::Same, .. }) => Judgement::Right,
+        // It is as good as its format allows, whatever its text should be.
+        Some(Compared { differs: false, .. }) if shadow.is_settled(format) && !is_wrong => Judgement::Right,
+        Some(Compared { differs: false, .. }) => Judgement::Unsettled,
         _ if is_wrong && shadow.is_surely_off(format, bits) => Judgement::Wrong,
         _ if is_wrong || !shadow.is_settled(format) => Judgement::Unsettled,
         _ => Judgement::Right,

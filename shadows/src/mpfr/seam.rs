@@ -54,7 +54,7 @@ impl Shadow for MpfrShadow {
             self.execution.diagnosis.leaves_without(leaves.site, x.format, x.bits);
         }
         let notation = leaves.notation.as_ref();
-        let Left { measured, judgement, exact, .. } = self.leaves(Some(leaves.output), &x, notation);
+        let Left { measured, judgement, exact } = self.leaves(Some(leaves.output), &x, notation);
         let said = OutputShadow::Error {
             real: Some(measured.real),
             error_bits: measured.error_bits,

@@ -2,6 +2,7 @@
 
 use rug::Float;
 use rug::float::Round;
+use shadowgrind_core::findings::RealText;
 use shadowgrind_core::format::Format;
 use shadowgrind_core::shadow::Observed;
 use shadowgrind_core::text::{self, Base, Class, Digits, Expand, Notation, first_difference};
@@ -11,7 +12,7 @@ use super::{convert, range};
 use crate::diagnosis::number::{Attributed, Compared};
 
 /// A float without another real.
-const SAME: Compared = Compared { exact: None, is_sure: true, is_known: true };
+const SAME: Compared = Compared { exact: RealText::Same, differs: false };
 
 /// Compares the text of a float with that of its real.
 pub(super) fn compared(seen: &Observed<'_, Real>, notation: &Notation) -> Compared {
@@ -23,36 +24,35 @@ pub(super) fn compared(seen: &Observed<'_, Real>, notation: &Notation) -> Compar
     let printed = notation.write(&text::Float { format: seen.format, bits: seen.bits });
     let own = shadow.narrowed(seen.format, seen.bits).0;
     let written = |real: &Float| notation.write(&Written(real, own));
-    let differs = |text: &String| first_difference(&printed, text).is_some();
     // NaN has a sign in floats only.
     let both_nan = real.is_nan() && seen.format.to_f64(seen.bits).is_nan();
-    let exact = |text: String| Some(text).filter(|text| !both_nan && differs(text));
+    let differs = |text: &String| !both_nan && first_difference(&printed, text).is_some();
+    let known = |text: String| match differs(&text) {
+        true => Compared { exact: RealText::Other(text), differs: true },
+        false => SAME,
+    };
+    let unknown = |differs| Compared { exact: RealText::Unknown, differs };
     if let Some(side) = range::side_text(shadow) {
-        return Compared {
-            exact: Some(format!("{side} {}", written(&real))),
-            is_sure: true,
-            is_known: false,
-        };
+        return known(format!("{side} {}", written(&real)));
     }
     if shadow.is_unknown() {
-        return Compared { exact: None, is_sure: false, is_known: false };
+        return unknown(false);
     }
-    let bound = Some(shadow.log2_bound()).filter(|bound| bound.is_finite() && real.is_finite());
-    let Some(bound) = bound else {
-        let is_exact = shadow.log2_bound() == f32::NEG_INFINITY;
-        return Compared { exact: exact(written(&real)), is_sure: is_exact, is_known: is_exact };
-    };
-    let bound = Float::with_val(64, 1) << bound.ceil() as i32;
+    if shadow.log2_bound() == f32::NEG_INFINITY {
+        return known(written(&real));
+    }
+    if !real.is_finite() {
+        return unknown(differs(&written(&real)));
+    }
+    let bound = Float::with_val(64, 1) << shadow.log2_bound().ceil() as i32;
     let bits = real.prec() + 2;
     let ends = [Float::with_val(bits, &*real - &bound), Float::with_val(bits, &*real + &bound)];
     let [low, high] = ends.map(|end| written(&end));
-    if low == high {
-        // Rounding keeps the order: what is between has that text too.
-        return Compared { exact: exact(low), is_sure: true, is_known: true };
+    // Rounding keeps the order: what is between has that text too.
+    if low == high || !differs(&low) && !differs(&high) {
+        return known(low);
     }
-    let exact = exact(written(&real));
-    let is_sure = [&low, &high].into_iter().all(|end| differs(end) == exact.is_some());
-    Compared { exact, is_sure, is_known: false }
+    unknown(differs(&written(&real)))
 }
 
 /// k where the last bit of `x` that is set is worth 2ᵏ; nothing for zero, infinities and NaN.
