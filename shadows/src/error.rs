@@ -74,6 +74,8 @@ pub struct ErrorShadow {
     /// True if what is decided now is about how numbers are written.
     ignores_decisions: bool,
     causes: Causes,
+    /// True once any operation was seen: the first executions of each are.
+    has_seen: bool,
     /// First place of an output before which the program had raised the underflow exception.
     underflowed: Option<Site>,
 }
@@ -233,6 +235,7 @@ impl Rule for ErrorShadow {
     }
 
     fn op(&mut self, lane: &Lane<'_, f64>) -> Option<f64> {
+        self.has_seen = true;
         let traces = lane.shadows.iter().flatten().filter(|&&&error| is_trace(error)).count();
         if traces != 0 {
             (0..traces).for_each(|_| self.causes.mismatch(lane.site));
@@ -344,6 +347,7 @@ impl Shadow for ErrorShadow {
             sums: Sums::Unknown,
             ignores_decisions: false,
             causes: Causes::new(settings),
+            has_seen: false,
             underflowed: None,
         }
     }
@@ -396,6 +400,7 @@ impl Shadow for ErrorShadow {
 
     fn coverage(&self, into: &mut Coverage) {
         let underflow = |site| Exhausted { operation: "underflow", count: 1, site };
+        into.operations = if self.has_seen { None } else { Some(0) };
         into.exhausted.extend(self.underflowed.map(underflow));
         into.unexplained = self.causes.unexplained;
         into.capped = self.causes.capped();

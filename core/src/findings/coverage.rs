@@ -5,7 +5,7 @@ use crate::site::Site;
 /// Coverage of a run: operations watched, and those that were not.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Coverage {
-    /// Floating-point operations that were shadowed, each time counted; nothing if the shadow does not count them.
+    /// Floating-point operations that were shadowed, each time counted; nothing if there were some, and the shadow does not count them.
     pub operations: Option<u64>,
     /// Different instructions of the program among them: those that code was made for with their shadows.
     pub instructions: Option<u64>,
