@@ -195,6 +195,13 @@ fn of_ten_bytes(cell: u128) -> f64 {
 /// chance of one in 2²⁹.
 pub const WIDENED: u64 = 0x0aaa_aaaa;
 
+/// Bits of a number in place beside a long double that may say that it was one beside an `f64`, where a shadow wants to know: twelve of
+/// those that an error is taken to have lost.
+pub const WIDENED_DOUBLE_BITS: u64 = 0x000f_ff00;
+
+/// The mark that these bits are then: as in [`WIDENED`], so that a number marked so stays as it is.
+pub const WIDENED_DOUBLE: u64 = WIDENED & WIDENED_DOUBLE_BITS;
+
 /// Cells as they are, whatever they mean.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Raw;

@@ -38,7 +38,7 @@ use shadowgrind_core::shadow::{
 };
 use shadowgrind_core::site::Site;
 use shadowgrind_core::step::{Predicate, Sums, ToInteger};
-use shadowgrind_core::words::{InPlace, WIDENED, is_trace};
+use shadowgrind_core::words::{InPlace, WIDENED, WIDENED_DOUBLE, WIDENED_DOUBLE_BITS, is_trace};
 
 use crate::diagnosis::operations::What;
 use crate::diagnosis::special;
@@ -214,11 +214,15 @@ fn difference_in_parts<K: Arith>(k: &K, a: Parts<K::V>, b: Parts<K::V>) -> K::V 
     k.add(k.sub(a.high, b.high), k.sub(a.low, b.low))
 }
 
-/// The format in which a float was computed: it may be an `f32` in wider clothes.
+/// The format in which a float was computed: it may be a narrower one in wider clothes.
 fn own_format(x: &Observed<'_, f64>) -> Format {
-    let is_marked = x.shadow.is_some_and(|error| error.to_bits() & FRACTION == WIDENED);
-    let is_single = || Format::F32.convert(x.format.convert(x.bits, Format::F32), x.format) == x.bits;
-    if x.format != Format::F32 && is_marked && is_single() { Format::F32 } else { x.format }
+    let has = |bits, mark| x.shadow.is_some_and(|error| error.to_bits() & bits == mark);
+    let is_a = |own: Format| own.convert(x.format.convert(x.bits, own), x.format) == x.bits;
+    match x.format {
+        Format::F64 | Format::F80 if has(FRACTION, WIDENED) && is_a(Format::F32) => Format::F32,
+        Format::F80 if has(WIDENED_DOUBLE_BITS, WIDENED_DOUBLE) && is_a(Format::F64) => Format::F64,
+        own => own,
+    }
 }
 
 impl Rule for ErrorShadow {

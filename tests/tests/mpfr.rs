@@ -51,7 +51,11 @@ fn main() -> ExitCode {
         }
     }
     for (file, compiler) in LANGUAGES {
-        let levels = if file.ends_with(".py") { &["as it is"][..] } else { &["-O0", "-O2"] };
+        let levels = match file.rsplit('.').next() {
+            Some("py") => &["as it is"][..],
+            Some("pas") => &["-O1", "-O2"],
+            _ => &["-O0", "-O2"],
+        };
         for level in levels {
             let check = move |name: &str| check_language(name, file, compiler, level);
             add(format!("languages/{file}/{level}"), Box::new(check));
@@ -270,10 +274,11 @@ fn check_signs(name: &str, how: &str, option: &str) -> Result<(), Failed> {
 }
 
 /// One formula in each language, and in long double.
-const LANGUAGES: [(&str, &str); 5] = [
+const LANGUAGES: [(&str, &str); 6] = [
     ("root_difference.cpp", "g++"),
     ("to_string.cpp", "g++"),
     ("root_difference.f90", "gfortran"),
+    ("root_difference.pas", "fpc"),
     ("root_difference.py", "/usr/bin/python3"),
     ("root_difference_long.c", "gcc"),
 ];
@@ -283,7 +288,8 @@ fn check_language(name: &str, file: &str, compiler: &str, level: &str) -> Result
     let case = if file.ends_with(".py") {
         Some(Case::new("mpfr", &[], Path::new(compiler)).arg(&source))
     } else {
-        compiled(name, compiler, &format!("{level} -g"), &source, "-lm")?
+        let (debug, libs) = if compiler == "fpc" { ("-g -Xs- -v0 -FU.", "") } else { ("-g", "-lm") };
+        compiled(name, compiler, &format!("{level} {debug}"), &source, libs)?
     };
     let Some(case) = case else { return Ok(()) };
     let core = cores().into_iter().find(|core| core.name == "root_difference").expect("it is there");

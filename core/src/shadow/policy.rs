@@ -98,7 +98,8 @@ pub struct Policy {
     pub sent: Sent,
     /// True if a sum that rounds by a magic number has the shadow of that number: it rounds, and is no sum.
     pub magic_rounds: bool,
-    /// True if a number in place that is widened is marked as [`WIDENED`](crate::words::WIDENED).
+    /// True if a number in place that is widened is marked as [`WIDENED`](crate::words::WIDENED), and one that is stored beside a long
+    /// double where it was loaded beside an `f64` as [`WIDENED_DOUBLE`](crate::words::WIDENED_DOUBLE).
     pub marks_widened: bool,
     /// The executions that the rule sees out of line although it is inline, or recorded.
     pub watch: Option<Watch>,

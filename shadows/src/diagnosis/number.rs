@@ -116,12 +116,13 @@ pub(crate) trait Attributed: Clone + Debug {
         (f64::from(self.roundings().brought(1.0)) * self.scale(x).size).abs()
     }
 
-    /// Float to measure, which is `bits` or, where that is an `f32` in wider clothes (promoted for a variadic call), that `f32`.
+    /// Float to measure, which is `bits` or, where that is a narrower float in wider clothes (promoted for a call), that.
     fn narrowed(&self, format: Format, bits: u128) -> (Format, u128) {
-        if self.own_format() == Format::F32 && format != Format::F32 {
-            let narrow = format.convert(bits, Format::F32);
-            if Format::F32.convert(narrow, format) == bits {
-                return (Format::F32, narrow);
+        let own = self.own_format();
+        if own.precision() < format.precision() {
+            let narrow = format.convert(bits, own);
+            if own.convert(narrow, format) == bits {
+                return (own, narrow);
             }
         }
         (format, bits)

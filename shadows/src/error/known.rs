@@ -7,7 +7,7 @@
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::ERROR_BOUND;
 use shadowgrind_core::shadow::Observed;
-use shadowgrind_core::words::WIDENED;
+use shadowgrind_core::words::{WIDENED, WIDENED_DOUBLE, WIDENED_DOUBLE_BITS};
 use std::ops::Range;
 
 use super::FRACTION;
@@ -110,7 +110,11 @@ impl KnownFloats {
     /// The entry of a float, or of it with the other sign, which is said.
     fn at(&self, x: &Observed<'_, f64>) -> Option<(&Known, bool)> {
         let (key, is_negative) = key(x)?;
-        let known = self.known.get(places(key))?.iter().flatten().find(|known| known.key == key)?;
+        let ways = self.known.get(places(key))?.iter().flatten();
+        // Beside a long double the error of a double may be marked, and some of its bits are not its own then.
+        let is_wide = x.format == Format::F80 && key.1 & WIDENED_DOUBLE_BITS == WIDENED_DOUBLE;
+        let is_alike = |known: &&Known| is_wide && unmarked(known.key) == unmarked(key);
+        let known = ways.clone().find(|known| known.key == key).or_else(|| ways.clone().find(is_alike))?;
         Some((known, known.is_negative != is_negative))
     }
 }
@@ -157,8 +161,14 @@ pub(super) fn mixed(key: u64) -> u64 {
     key.wrapping_mul(MULTIPLIER)
 }
 
-/// Places that a key may be in.
-fn places((float, error): Key) -> Range<usize> {
+/// The key without the bits that a mark takes the place of.
+fn unmarked((float, error): Key) -> Key {
+    (float, error & !WIDENED_DOUBLE_BITS)
+}
+
+/// Places that a key may be in, with a mark or without.
+fn places(key: Key) -> Range<usize> {
+    let (float, error) = unmarked(key);
     let float = float as u64 ^ (float >> 64) as u64;
     let hash = mixed(float ^ error.rotate_left(32));
     let first = (hash >> (64 - (KNOWN / WAYS).trailing_zeros())) as usize * WAYS;

@@ -143,6 +143,8 @@ pub(crate) struct Mirror {
     carries_mxcsr: bool,
     /// Physical registers of x87 that are not empty for sure, as a mask, where the top is known.
     x87_full: u8,
+    /// Physical registers of x87 that were loaded as doubles and not written since, as a mask, where the top is known.
+    x87_doubles: u8,
     /// Values of physical registers that are kept in memory, where the top is known.
     x87_known: [Option<x87_known::Known>; 8],
     /// MXCSR is that of rules, and the processor's in its slot.
@@ -178,6 +180,7 @@ impl Mirror {
             carries: false,
             carries_mxcsr: false,
             x87_full: 0,
+            x87_doubles: 0,
             x87_known: [None; 8],
             rules_mxcsr: false,
         }
@@ -297,6 +300,7 @@ impl Emitter {
         mirror.carries = false;
         mirror.carries_mxcsr = carries_mxcsr;
         mirror.x87_full = 0;
+        mirror.x87_doubles = 0;
         mirror.x87_known = [None; 8];
         mirror.top_is_known = carried.knows_top();
         mirror.rules_mxcsr = carried.has_rules_mxcsr();

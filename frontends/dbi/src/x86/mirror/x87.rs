@@ -162,6 +162,7 @@ impl Emitter {
                 self.guest(at);
                 self.keep_loaded(at);
                 self.out.hot.vector_load(number, mirror, 8);
+                self.x87_set_double(7, true);
             }
             MemorySize::Float80 => {
                 self.check_whole(at, mirror);
@@ -287,8 +288,24 @@ impl Emitter {
                 self.out.hot.vector_load(number, from.plus(NUMBER), 8);
                 self.out.hot.vector_store(mirror, number, 8);
             }
+            _ if self.mirror().settings.policy.marks_widened && self.x87_is_double(0) => {
+                self.x87_store_double(at, from, mirror);
+            }
             _ => self.copy_x87(from, mirror),
         }
+    }
+
+    /// Copies the shadow in the cell `from`, of a double, to one beside a long double, where it says so.
+    fn x87_store_double(&mut self, at: At<'_>, from: Mem, to: Mem) {
+        let (number, temp) = (self.temporary(0), self.temporary(1));
+        let spare = [if self.has_upper() { temp } else { self.temporary(2) }, MASKS[1]];
+        self.begin_rule(at);
+        let (binding, constants) = (self.binding(), Constants::at(self.mirror().settings.constants));
+        let from = self.x87_number(from);
+        self.out.hot.vector_load(number, from, 8);
+        rules::mark_double(&mut self.out.hot, binding, number, spare, constants);
+        self.put_x87(to, number);
+        self.end_rule(at);
     }
 
     fn x87_exchange(&mut self, at: At<'_>) {
@@ -299,9 +316,11 @@ impl Emitter {
         if a == b {
             return;
         }
-        let known = [0, other].map(|n| (self.x87_known(n), *self.x87_in_record_mut(n)));
-        for (n, (known, in_record)) in [(0, known[1]), (other, known[0])] {
+        let known =
+            [0, other].map(|n| (self.x87_known(n), *self.x87_in_record_mut(n), self.x87_is_double(n)));
+        for (n, (known, in_record, is_double)) in [(0, known[1]), (other, known[0])] {
             self.x87_written(n, known);
+            self.x87_set_double(n, is_double);
             *self.x87_in_record_mut(n) = in_record;
         }
         let (x, y) = (self.temporary(0), self.temporary(1));

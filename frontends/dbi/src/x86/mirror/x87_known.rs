@@ -1,4 +1,4 @@
-//! Registers of the x87 stack of which a block knows something: that they are not empty, or where their value is.
+//! Registers of the x87 stack of which a block knows something: that they are not empty, where their value is, or that it is a double.
 //!
 //! What is loaded from memory and multiplied or divided later in the block is kept as it was loaded, so that a rule need not ask the
 //! stack for it. Nothing is known at a block's beginning. Knows which instruction reads and writes which register.
@@ -48,11 +48,25 @@ impl Emitter {
         self.x87_slot(KEPT + known.place)
     }
 
+    /// Tells whether the register `index` below the top was loaded as a double, as far as the block knows.
+    pub(super) fn x87_is_double(&mut self, index: u8) -> bool {
+        let n = self.physical(index);
+        self.mirror().x87_doubles >> n & 1 == 1
+    }
+
+    /// Notes whether the register `index` below the top, as it was before the guest's instruction, was loaded as a double.
+    pub(super) fn x87_set_double(&mut self, index: u8, is_double: bool) {
+        let n = self.physical(index);
+        let doubles = &mut self.mirror().x87_doubles;
+        *doubles = *doubles & !(1 << n) | u8::from(is_double) << n;
+    }
+
     /// The guest's instruction has written the register `index` below the top as it was before; `known` is its value.
     pub(super) fn x87_written(&mut self, index: u8, known: Option<Known>) {
         let n = self.physical(index);
         let mirror = self.mirror();
         mirror.x87_full |= 1 << n;
+        mirror.x87_doubles &= !(1 << n);
         mirror.x87_known[n] = known;
         mirror.open_record.known_x87[n] = Default::default();
     }
@@ -60,7 +74,9 @@ impl Emitter {
     /// The guest's instruction has copied one register to another, as they are numbered before.
     pub(super) fn x87_copied(&mut self, from: u8, to: u8) {
         let (known, in_record) = (self.x87_known(from), *self.x87_in_record_mut(from));
+        let is_double = self.x87_is_double(from);
         self.x87_written(to, known);
+        self.x87_set_double(to, is_double);
         *self.x87_in_record_mut(to) = in_record;
     }
 
@@ -76,6 +92,7 @@ impl Emitter {
         let n = self.physical(index);
         let mirror = self.mirror();
         mirror.x87_full &= !(1 << n);
+        mirror.x87_doubles &= !(1 << n);
         mirror.x87_known[n] = None;
         mirror.open_record.known_x87[n] = Default::default();
     }
@@ -84,6 +101,7 @@ impl Emitter {
     pub(super) fn forget_x87(&mut self) {
         let mirror = self.mirror();
         mirror.x87_full = 0;
+        mirror.x87_doubles = 0;
         mirror.x87_known = [None; 8];
         mirror.open_record.known_x87 = Default::default();
     }

@@ -10,14 +10,14 @@ use shadowgrind_core::functions::circular;
 use shadowgrind_core::numbers::SINGLE_MORE;
 use shadowgrind_core::ops::{ERROR_BOUND, LEAST_LEFT, LEAST_LEFT_OF_ROOT};
 use shadowgrind_core::tricks;
-use shadowgrind_core::words::WIDENED;
+use shadowgrind_core::words::{WIDENED, WIDENED_DOUBLE, WIDENED_DOUBLE_BITS};
 use std::f64::consts::{FRAC_2_SQRT_PI, LN_2, LN_10, LOG2_E, LOG10_E};
 
 use super::super::vector::Mem;
 use super::template::Constant;
 
 /// All that rules of TABLE 1 and their guards need.
-const OWN: [Constant; 58] = [
+const OWN: [Constant; 60] = [
     Constant::Sign,
     Constant::Magnitude,
     Constant::Whole,
@@ -49,6 +49,8 @@ const OWN: [Constant; 58] = [
     Constant::Integer(256),
     Constant::Integer(767),
     Constant::Integer(!0x3ff),
+    WITHOUT_MARK,
+    MARK,
     Constant::Integer(576),
     Constant::Integer(447),
     literal(0.0),
@@ -77,6 +79,10 @@ const OWN: [Constant; 58] = [
     Constant::Ulps(4.0_f64.to_bits()),
     Constant::Trace,
 ];
+
+/// All bits of a shadow but those by which it is marked as having been a double's, and these.
+const WITHOUT_MARK: Constant = Constant::Integer(!(WIDENED_DOUBLE_BITS.cast_signed()));
+const MARK: Constant = Constant::Integer(WIDENED_DOUBLE.cast_signed());
 
 /// 2^52 and 2^84, by which integers of 32 bits become floats as the lower and the upper half of one of 64.
 const TWO_52: f64 = (1_u64 << 52) as f64;
@@ -181,6 +187,11 @@ impl Constants {
     /// The mark of what was widened to an `f64`.
     pub(crate) fn widened(self) -> Mem {
         self.vector(Constant::Widened, Format::F64)
+    }
+
+    /// All bits of a shadow but those of the mark of what was a double's, and that mark.
+    pub(crate) fn widened_double(self) -> [Mem; 2] {
+        [WITHOUT_MARK, MARK].map(|constant| self.vector(constant, Format::F64))
     }
 
     /// All bits of the exponent.

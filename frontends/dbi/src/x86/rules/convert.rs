@@ -76,6 +76,32 @@ pub(crate) fn convert(asm: &mut Asm, binding: Binding, job: &Conversion, constan
     }
 }
 
+/// Marks the shadow in the lowest lane of `to`, if there is one, as having been one beside an `f64`. Clobbers a vector or a mask
+/// register, by the binding.
+pub(crate) fn mark_double(
+    asm: &mut Asm,
+    binding: Binding,
+    to: u8,
+    [none, there]: [u8; 2],
+    constants: Constants,
+) {
+    let [others, mark] = constants.widened_double().map(Place::Mem);
+    let bits = |form, operands, rm| Vector::new(form, Format::F64, Length::B16, operands, rm);
+    match binding {
+        Binding::Evex => {
+            asm.vector(bits(forms::TEST, [there, to], Place::Reg(to)));
+            asm.vector(bits(forms::AND, [to, to], others));
+            asm.vector(bits(forms::OR, [to, to], mark).masked(there));
+        }
+        Binding::Vex => {
+            asm.vector(bits(forms::EQUAL_64, [none, to], Place::Mem(constants.zero())));
+            asm.vector(bits(forms::AND_NOT, [none, none], mark));
+            asm.vector(bits(forms::AND, [to, to], others));
+            asm.vector(bits(forms::OR, [to, to], Place::Reg(none)));
+        }
+    }
+}
+
 fn evex(asm: &mut Asm, job: &Conversion, constants: Constants) {
     let lanes = job.lanes.unwrap_or_else(|| {
         let mem = Place::Mem(constants.lanes(job.count));

@@ -28,7 +28,7 @@ use shadowgrind_core::ops::{MAX_OPERANDS, Op};
 use super::asm::Asm;
 use super::vector::{Length, Mem, Place};
 pub(crate) use constants::{Constants, constant_bytes};
-pub(crate) use convert::{Conversion, convert};
+pub(crate) use convert::{Conversion, convert, mark_double};
 use facts::{Facts, Table};
 pub(crate) use function::{WrappedCall, emit_function};
 use template::Template;

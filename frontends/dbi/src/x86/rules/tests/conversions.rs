@@ -1,10 +1,10 @@
 //! Conversions of shadows against Rust's own conversions, or for f16, which Rust has none for, the table's.
 
 use super::super::super::vector::{Mem, Place};
-use super::super::{Binding, Conversion, Rest, convert};
+use super::super::{Binding, Conversion, Rest, convert, mark_double};
 use super::stage::{AFTER, BEFORE, OPERANDS, QUIET, STATUS, Stage, runs};
 use super::{Format, lanes};
-use shadowgrind_core::words::WIDENED;
+use shadowgrind_core::words::{WIDENED, WIDENED_DOUBLE, WIDENED_DOUBLE_BITS};
 
 /// The lane converted as the processor does with all exceptions masked, rounding to nearest.
 fn converted([from, to]: [Format; 2], bits: u64) -> u64 {
@@ -86,6 +86,41 @@ fn every_conversion(binding: Binding, counts: &[u8]) {
             }
         }
     }
+}
+
+/// Marks shadows of every kind, none among them and one that is marked as an `f32`'s.
+fn every_mark(binding: Binding) {
+    if !runs(binding) {
+        return;
+    }
+    let mut stage = Stage::new(5);
+    let to = if binding == Binding::Evex { 17 } else { 7 };
+    let constants = stage.constants();
+    stage.assemble(binding, |asm| mark_double(asm, binding, to, [14, 2], constants));
+    for n in 0..200 {
+        let bits = match n {
+            0 => 0,
+            1 => f64::NAN.to_bits(),
+            2 => 1.5f64.to_bits() | WIDENED,
+            _ => stage.random.lane(Format::F64),
+        };
+        stage.write(BEFORE + 64 * u64::from(to), &bits.to_le_bytes());
+        stage.run();
+        let after = u64::from_le_bytes(stage.read::<8>(AFTER + 64 * u64::from(to)));
+        let want = if bits == 0 { 0 } else { bits & !WIDENED_DOUBLE_BITS | WIDENED_DOUBLE };
+        assert_eq!(after, want, "{bits:x}");
+        assert!(bits & ((1 << 29) - 1) != WIDENED || after == bits, "what is an f32's stays so: {bits:x}");
+    }
+}
+
+#[test]
+fn evex_marks_are_where_shadows_are() {
+    every_mark(Binding::Evex);
+}
+
+#[test]
+fn vex_marks_are_where_shadows_are() {
+    every_mark(Binding::Vex);
 }
 
 #[test]
