@@ -94,6 +94,9 @@ const PLACES_C: &[Place] = &[
     ("each#1[2]", "each2", 1),
     ("each#1~-1.5", "negative", 2),
     ("x@fill", "fill", 1),
+    // Functions that are chosen when the program starts: one of its own, and one of the library.
+    ("chosen#1", "chosen", 1),
+    ("sin#1", "f", 1),
 ];
 
 fn check_place(

@@ -37,6 +37,10 @@ __attribute__((noinline)) double each(double x, long number)
     return x * x + number;
 }
 
+static double with_square(double x) { return x * x + x; }
+static double (*choose(void))(double) { return with_square; }
+double chosen(double x) __attribute__((ifunc("choose")));
+
 __attribute__((noinline)) void fill(double *into, int n, double x)
 {
     for (int i = 0; i < n; i++) into[i] = x * (i + 1) + x * x;
@@ -66,6 +70,7 @@ int main(int argc, char **argv)
         double sign = i % 2 ? -1.5 : 1.5;
         printf("%.17g\n", each(sign + (i == 2 ? IF("each2") : 0) + (i % 2 ? IF("negative") : 0), i));
     }
+    printf("%.17g\n", chosen(1.75 + IF("chosen")));
     fill(v, count, 3 + IF("fill"));
     printf("%.17g\n", v[0] + v[2]);
     return 0;

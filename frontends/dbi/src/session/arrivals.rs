@@ -104,6 +104,7 @@ impl Session {
             Then::Parsed(Some(parsing), function) => state.end_parsing(&parsing, function, *observer, *m),
             Then::ReadsInteger(reading) => state.end_integer(reading, *m),
             Then::Resolved(meaning) => return Some(self.resolved(&mut state, meaning, *m)),
+            Then::Chosen(jobs) => return Some(self.chosen(&mut state, &jobs, *m)),
             Then::LibraryCall(call) => self.end_library_call(&mut state, call, here),
             Then::Assigned(assigning) => state.end_assignment(&assigning, *observer, *m),
             Then::Named(job, given) => {
@@ -118,6 +119,17 @@ impl Session {
     fn resolved(&self, state: &mut State, meaning: Meaning, m: &dyn Machine) -> u64 {
         let implementation = m.general(abi::RAX);
         state.hooked.insert(implementation, Hooked { meaning, is_resolver: false });
+        self.note(implementation);
+        implementation
+    }
+
+    /// Has these jobs done at the function that an IFUNC's resolver has returned: its address. A resolver may be asked several times.
+    fn chosen(&self, state: &mut State, jobs: &[usize], m: &dyn Machine) -> u64 {
+        let implementation = m.general(abi::RAX);
+        let named = state.named.entry(implementation).or_default();
+        let is_new = |job: &usize| !named.jobs.contains(job);
+        let new: Vec<usize> = jobs.iter().copied().filter(is_new).collect();
+        named.jobs.extend(new);
         self.note(implementation);
         implementation
     }

@@ -28,6 +28,8 @@ pub(crate) enum Then {
     Prints(Site),
     /// An IFUNC's resolver: returns the address of a function that means this.
     Resolved(Meaning),
+    /// An IFUNC's resolver: returns the address of a function that these jobs, by number, are to be done at.
+    Chosen(Vec<usize>),
     /// An operation.
     LibraryCall(Call),
     /// A function whose own floats are of no consequence.
@@ -228,6 +230,7 @@ impl Calls {
             Then::Script(_) => self.scripts += 1,
             Then::LeftOut(_) => self.disabled += 1,
             Then::Resolved(_)
+            | Then::Chosen(_)
             | Then::Named(..)
             | Then::Assigned(_)
             | Then::Boxed(_)
@@ -257,6 +260,7 @@ impl Calls {
             Then::Script(_) => self.scripts -= 1,
             Then::LeftOut(_) => self.disabled = self.disabled.saturating_sub(1),
             Then::Resolved(_)
+            | Then::Chosen(_)
             | Then::Named(..)
             | Then::Assigned(_)
             | Then::Boxed(_)

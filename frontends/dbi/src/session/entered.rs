@@ -8,7 +8,7 @@ use super::modules::Meaning;
 use super::observer::{Observer, SavedShadow};
 use super::outputs::Leaving;
 use super::seeds::When;
-use super::state::{Hooked, State};
+use super::state::{Hooked, Named, State};
 use crate::hooks::machine::Machine;
 use crate::hooks::{
     self, Argument, Entry, Family, Formatted, Hook, IntegerParser, LeftOut, LeftOutCalls, Parser, Role, abi,
@@ -304,7 +304,11 @@ impl State {
 
     /// Does what is to be done for SPECs on the function's entry; true if its return is waited for.
     fn enter_named(&mut self, frame: &mut Frame<'_>) -> bool {
-        let Some(jobs) = self.named.get(&frame.pc).cloned() else { return false };
+        let Some(Named { jobs, is_resolver }) = self.named.get(&frame.pc).cloned() else { return false };
+        if is_resolver {
+            frame.wait(Then::Chosen(jobs));
+            return true;
+        }
         let site = self.call_site(frame.at, Some(frame.pc), frame.m);
         let mut watch = false;
         for number in jobs {

@@ -43,6 +43,15 @@ pub(super) struct Whence {
     pub(super) file: usize,
     /// The link-time address.
     pub(super) address: u64,
+    /// True if that is the resolver's of an IFUNC, whose parameters are none of the function's.
+    pub(super) is_ifunc: bool,
+}
+
+impl Whence {
+    /// The address at which debug information may have something of the function.
+    pub(super) fn described(self) -> Option<u64> {
+        (!self.is_ifunc).then_some(self.address)
+    }
 }
 
 /// Reason why a target has no place.
@@ -85,7 +94,7 @@ impl Files {
             (Target::Variable { variable, .. }, whence) => {
                 let (file, found) = self.find(|number, file| {
                     let own = whence.filter(|whence| whence.file == number);
-                    let found = file.variable(variable, own.map(|whence| whence.address))?;
+                    let found = file.variable(variable, own.and_then(Whence::described))?;
                     // Any object of a library might be meant, were its size all there is to know.
                     if found.guessed && number > 0 {
                         return Err(LookupError::NoPlace { name: variable.name.clone() });
@@ -95,12 +104,11 @@ impl Files {
                 self.reached(file, found, whence)
             }
             (Target::Call { slot, selectors, format, .. }, Some(whence)) => {
-                let file = self.get(whence.file);
                 if let Slot::Pointee(number) = slot {
-                    let found = file.pointee(whence.address, *number, selectors, *format)?;
+                    let found = self.get(whence.file).pointee(whence.address, *number, selectors, *format)?;
                     return self.reached(whence.file, found, Some(whence));
                 }
-                let signature = file.signature(whence.address);
+                let signature = self.signature(whence);
                 Ok(Place::Spots(hooks::spots(signature.as_ref(), *slot, *format)?))
             }
             (Target::Call { .. } | Target::Local { .. } | Target::Script { .. }, _) => {
@@ -116,10 +124,7 @@ impl Files {
         variable: Variable,
         whence: Option<Whence>,
     ) -> Result<Place, NoPlace> {
-        let signature = match whence {
-            Some(whence) => self.get(whence.file).signature(whence.address),
-            None => None,
-        };
+        let signature = whence.and_then(|whence| self.signature(whence));
         if let Storage::Value(Holder::Parameter(number)) = variable.storage {
             return Ok(Place::Spots(hooks::parameter(signature.as_ref(), number)?));
         }

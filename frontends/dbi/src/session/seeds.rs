@@ -13,6 +13,7 @@ use super::script_variable::ScriptVariable;
 use super::spec_failure::SpecFailure;
 pub(super) use files::Files;
 use shadowgrind_core::spec::{Callee, Calls, InputTarget, OutputSpec, Slot, Target};
+use shadowgrind_symbols::Function;
 use std::path::{Path, PathBuf};
 
 /// Purpose of a target: its floats are seeded or sampled.
@@ -64,8 +65,9 @@ impl Job {
 pub(super) struct Awaited {
     /// Number of the file it is in.
     pub(super) file: usize,
-    /// Link-time address.
+    /// Link-time address; that of the resolver for an IFUNC.
     pub(super) address: u64,
+    pub(super) is_ifunc: bool,
     pub(super) job: usize,
 }
 
@@ -256,11 +258,11 @@ impl Jobs {
         (when, calls): (When, &Calls),
     ) -> Result<(), SpecFailure> {
         let (file, places) = files.places_in(function, wanted)?;
-        if places.iter().any(|(_, place)| place.is_on_stack()) && !files.knows(file, &places) {
+        if places.iter().any(|(_, place)| place.is_on_stack()) && !files.know(file, &places) {
             self.assumed.push(wanted.option.clone());
         }
-        for (address, place) in places {
-            self.functions.push(Awaited { file, address, job: self.all.len() });
+        for (Function { address, is_ifunc, .. }, place) in places {
+            self.functions.push(Awaited { file, address, is_ifunc, job: self.all.len() });
             self.all.push(wanted.job(place, when, calls));
         }
         Ok(())

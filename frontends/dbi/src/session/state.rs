@@ -81,8 +81,8 @@ pub(crate) struct State {
     pub(super) constants: Vec<Range<u64>>,
     /// Functions by their addresses in this process.
     pub(super) hooked: HashMap<u64, Hooked>,
-    /// Functions that SPECs name, and the numbers of their jobs.
-    pub(super) named: HashMap<u64, Vec<usize>>,
+    /// Functions that SPECs name.
+    pub(super) named: HashMap<u64, Named>,
     /// Instructions that may assign local variables that SPECs name.
     pub(super) assigned: HashMap<u64, Vec<Watched>>,
     /// Addresses that calls return to, and those after such instructions.
@@ -159,6 +159,15 @@ enum Numbered {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hooked {
     pub(super) meaning: Meaning,
+    pub(super) is_resolver: bool,
+}
+
+/// A function that SPECs name.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Named {
+    /// Numbers of the jobs.
+    pub(super) jobs: Vec<usize>,
+    /// True if they are for the function whose address this one, an IFUNC's resolver, returns.
     pub(super) is_resolver: bool,
 }
 

@@ -79,7 +79,12 @@ impl Jobs {
         let first = self.all.len();
         self.all.extend(found.jobs);
         let entries = found.entries.into_iter();
-        self.functions.extend(entries.map(|(address, job)| Awaited { file, address, job: first + job }));
+        self.functions.extend(entries.map(|(address, job)| Awaited {
+            file,
+            address,
+            is_ifunc: false,
+            job: first + job,
+        }));
         let assignments = found.assignments.into_iter();
         self.assignments.extend(assignments.map(|(assignment, before, job)| AwaitedAssignment {
             file,

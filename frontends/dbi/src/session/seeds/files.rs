@@ -7,7 +7,7 @@ use crate::session::needed::Needed;
 use crate::session::places::{NoPlace, Place, Whence};
 use crate::session::spec_failure::SpecFailure;
 use shadowgrind_core::spec::Callee;
-use shadowgrind_symbols::{Function, Lacks, LookupError, OpenError, SymbolFile};
+use shadowgrind_symbols::{Function, Lacks, LookupError, OpenError, Signature, SymbolFile};
 use std::path::{Path, PathBuf};
 
 /// The program's file, and those of its libraries once something was not found there; or that of one module.
@@ -27,31 +27,38 @@ impl Files {
         Ok(Files { first: SymbolFile::open(module)?, number, needed: Some(Needed::default()) })
     }
 
-    /// Places of what is `wanted` in the functions that `callee` means, each with the address of its function, and the number
-    /// of the file they are in.
+    /// Places of what is `wanted` in the functions that `callee` means, each with its function, and the number of the file they are
+    /// in.
     pub(super) fn places_in(
         &mut self,
         callee: &Callee,
         wanted: &Wanted,
-    ) -> Result<(usize, Vec<(u64, Place)>), SpecFailure> {
+    ) -> Result<(usize, Vec<(Function, Place)>), SpecFailure> {
         let failed = |error: NoPlace| error.into_failure(&wanted.option);
         let (file, functions) = self.functions(callee).map_err(failed)?;
         let mut places = Vec::new();
-        for Function { address, is_ifunc, .. } in functions {
-            if is_ifunc {
-                return Err(wanted.unsupported(
-                    "this function is chosen while the program starts (IFUNC) and cannot be named",
-                ));
-            }
-            let place = self.place(&wanted.target, Some(Whence { file, address })).map_err(failed)?;
-            places.push((address, place));
+        for function in functions {
+            let whence = Whence { file, address: function.address, is_ifunc: function.is_ifunc };
+            let place = self.place(&wanted.target, Some(whence)).map_err(failed)?;
+            places.push((function, place));
         }
         Ok((file, places))
     }
 
     /// Tells whether there is debug information of all these functions of a file.
-    pub(super) fn knows(&self, file: usize, functions: &[(u64, Place)]) -> bool {
-        functions.iter().all(|&(address, _)| self.get(file).signature(address).is_some())
+    pub(super) fn know(&self, file: usize, functions: &[(Function, Place)]) -> bool {
+        let is_known = |function: &Function| {
+            let Function { address, is_ifunc, .. } = *function;
+            self.signature(Whence { file, address, is_ifunc }).is_some()
+        };
+        functions.iter().all(|(function, _)| is_known(function))
+    }
+
+    /// The signature of a function, if there is debug information of it. Which function an IFUNC is, and so what is known of that, is
+    /// not known before the program runs.
+    pub(in crate::session) fn signature(&self, whence: Whence) -> Option<Signature> {
+        let file = self.get(whence.file);
+        whence.described().and_then(|address| file.signature(address))
     }
 
     fn needed(&mut self) -> &Needed {

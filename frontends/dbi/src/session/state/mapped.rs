@@ -277,7 +277,9 @@ impl State {
         for function in self.jobs.functions.iter().filter(|function| function.file == file) {
             let address = function.address.wrapping_add(bias);
             if range.contains(&address) {
-                self.named.entry(address).or_default().push(function.job);
+                let named = self.named.entry(address).or_default();
+                named.jobs.push(function.job);
+                named.is_resolver = function.is_ifunc;
                 added.push(address);
             }
         }
