@@ -18,6 +18,7 @@ pub(crate) struct Table {
     pub(crate) rows: Vec<Vec<Cell>>,
 }
 
+#[derive(Clone, Copy)]
 pub(crate) struct Column {
     pub(crate) title: &'static str,
     pub(crate) numeric: bool,

@@ -1,6 +1,7 @@
 //! The report people see when the program has ended: plain text for a terminal of 80 columns and more.
 
 mod layout;
+mod narrow;
 
 use std::io::{self, Write};
 

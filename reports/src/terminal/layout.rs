@@ -5,7 +5,8 @@
 use comfy_table::{CellAlignment, ContentArrangement, ContentLineStyle, LineStyle, TableStyle};
 
 use super::Style;
-use crate::tables::{self, Line, Table};
+use super::narrow::narrowed;
+use crate::tables::{self, Cell, Column, Line, Table};
 
 /// The least room for a place.
 const PLACE: usize = 14;
@@ -16,7 +17,7 @@ const NAME: usize = 16;
 /// Blanks between columns.
 const GAP: usize = 2;
 
-/// A table without borders. Only its last column, a place, gives way: numbers are worth nothing in pieces.
+/// A table without borders. Only its last column, a place, gives way: of numbers those parts are left out that tell nothing.
 pub(super) fn laid_out(table: &Table, style: Style) -> String {
     const LOOK: TableStyle = TableStyle::new()
         .header_lines(ContentLineStyle::none())
@@ -25,6 +26,10 @@ pub(super) fn laid_out(table: &Table, style: Style) -> String {
     let mut text = comfy_table::Table::new();
     text.load_style(LOOK).set_content_arrangement(ContentArrangement::Disabled);
     text.set_header(table.columns.iter().map(|column| column.title));
+    let table = &Table {
+        columns: table.columns.clone(),
+        rows: table.rows.iter().map(|row| fitting(row, &table.columns)).collect(),
+    };
     let room = Room::of(table, usize::from(style.width));
     for row in &table.rows {
         let has_wrong =
@@ -43,6 +48,12 @@ pub(super) fn laid_out(table: &Table, style: Style) -> String {
     }
     let text = text.trim_fmt().replace(HELD, " ");
     if style.color { with_colours(&text) } else { text }
+}
+
+/// A row without the middle of numbers that are too long.
+fn fitting(row: &[Cell], columns: &[Column]) -> Vec<Cell> {
+    let fit = |(cell, column): (&Cell, &Column)| if column.numeric { narrowed(cell) } else { cell.clone() };
+    row.iter().zip(columns).map(fit).collect()
 }
 
 /// Columns of a table that give way, and the characters they have room for.
