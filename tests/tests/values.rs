@@ -60,6 +60,9 @@ fn main() -> ExitCode {
     trials.push(Trial::test("digits/out of line", out_of_line));
     trials.push(Trial::test("two that are one text", two_of_one_text));
     trials.push(Trial::test("places and labels", places));
+    for options in ["-O0", "-O2"] {
+        trials.push(Trial::test(format!("classified/{options}"), move || classified(options)));
+    }
     for options in [&["-Xint"][..], &[]] {
         trials.push(Trial::test(format!("java {}", options.join(" ")), move || java(options)));
     }
@@ -209,6 +212,19 @@ fn places() -> Result<(), Failed> {
         }
     }
     Ok(())
+}
+
+/// Floats that a library is asked about before the program takes their bits: outputs are the program's own all the same.
+fn classified(options: &str) -> Result<(), Failed> {
+    let options = format!("{options} -DCLASSIFIED");
+    let Some(case) = digits("classified", ("gcc", &options), "mpfr")? else { return Ok(()) };
+    let sites: Vec<_> = case.observe()?.report.outputs.into_iter().map(|output| output.site).collect();
+    let other = sites.iter().find(|site| !site.file.ends_with("digits.c"));
+    match other {
+        Some(other) => Err(format!("{other:?}").into()),
+        None if sites.is_empty() => Err("no outputs".into()),
+        None => Ok(()),
+    }
 }
 
 /// Text that Java makes of floats, by its interpreter and by code that it compiles: the wrong one is found.

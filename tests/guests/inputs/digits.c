@@ -51,6 +51,9 @@ __attribute__((noinline)) static void put_number(double v, int wanted) {
     static char all[2048];
     int e, count;
     uint64_t m;
+#ifdef CLASSIFIED
+    if (__fpclassify(v) != FP_NORMAL) abort();
+#endif
 #ifdef HALVES
     union { double v; uint32_t half[2]; } u = { v };
     if (u.half[1] >> 31) *end++ = '-';

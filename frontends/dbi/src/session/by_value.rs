@@ -12,7 +12,7 @@
 //!   power of ten of all that are kept; a text in the fewest digits may be shorter if the float is among those and the only one;
 //! - all candidates that it may be have one shadow. Where they have not, a warning says so, and it is no output.
 //!
-//! It is an output at the place where the bits were taken then, and the gaps that it was counted under are none. Knows neither how a
+//! It is an output at the place where the bits were taken then, the program's own if it has any, and the gaps that it was counted under are none. Knows neither how a
 //! float is taken nor how shadows are compared, and no session; where an output stands in its text, `standing` finds as it does for others.
 
 use super::observer::SavedShadow;

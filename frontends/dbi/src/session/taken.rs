@@ -181,8 +181,7 @@ impl State {
         Some(Found { order, how, is_negated: bare.is_some() })
     }
 
-    /// The candidate that was `found` is an output; `written` is the place that writes it, where the one that has taken it is in no
-    /// file.
+    /// The candidate that was `found` is an output; `written` is the place that writes it, where none is known that has taken it.
     fn output_taken(
         &mut self,
         found: Found,
@@ -192,15 +191,25 @@ impl State {
     ) {
         let candidate = &self.taken.all[&found.order];
         let (Taken { format, bits, .. }, kept) = (candidate.taken, candidate.kept);
-        let mut sites = candidate.takers.iter().map(|((site, _), _)| *site);
-        let (site, notation) =
-            (sites.find(|site| *site != Site::NONE).unwrap_or(written), Some(found.how.notation));
+        let sites = candidate.takers.iter().map(|((site, _), _)| *site);
+        let site = self.taker(sites.filter(|site| *site != Site::NONE), written);
+        let notation = Some(found.how.notation);
         let leaves = Leaves { site, output: self.report.outputs.len(), notation, written: false };
         let (value, said) = observer.output_kept(m, &leaves, (format, bits), (kept, found.is_negated));
         let (kind, label) = (OutputKind::Value, Label::NONE);
         let output = Output { kind, label, value, site, position: 0, said: said.as_deref(), notation };
         self.report.outputs.push(&output);
         self.taken.find(found.order);
+    }
+}
+
+impl State {
+    /// The first of the places that have taken a float which is not in a library that belongs to a language: those ask of what kind
+    /// a float is before its digits are cut out. Where there is none, the place that writes.
+    fn taker(&self, mut takers: impl Iterator<Item = Site> + Clone, written: Site) -> Site {
+        let first = takers.clone().next();
+        let own = takers.find(|&site| !self.is_library(site));
+        own.or(Some(written).filter(|&site| site != Site::NONE)).or(first).unwrap_or(Site::NONE)
     }
 }
 
