@@ -73,11 +73,19 @@ impl Taken {
         (self.format, self.bits & ((1 << (self.format.precision() - 1)) - 1))
     }
 
-    /// Tells whether `part` is one half of a double, or of its cell.
+    /// Tells whether `part` is one half of a double, by its bits or, if they are others by now, by the half of the cell beside it. Either
+    /// is told by the other if it may be any double's: a sign, or the first half of a round number.
     fn has_half(&self, part: &Taken) -> bool {
         const HALF: u128 = u32::MAX as u128;
-        let is_half = |whole: u128, half: u128| [whole & HALF, whole >> 32].contains(&half);
-        self.format == Format::F64 && (is_half(self.bits, part.bits) || is_half(self.cell, part.cell))
+        const LAST: u128 = u16::MAX as u128;
+        let halves = [(self.bits & HALF, self.cell & HALF), (self.bits >> 32, self.cell >> 32)];
+        let is_half = |(bits, cell): (u128, u128)| match (bits == part.bits, cell == part.cell) {
+            (true, true) => true,
+            (true, false) => bits & LAST != 0,
+            (false, true) => cell & LAST != 0,
+            (false, false) => false,
+        };
+        self.format == Format::F64 && halves.into_iter().any(is_half)
     }
 
     /// Sign and exponent: none of digits on their own, and one if the first is among them.
@@ -220,7 +228,7 @@ impl TakenFloats {
     }
 
     /// The candidate of which `taken` is a part that goes on as an integer: with its digits, or, if they are others by now, the last
-    /// one, if what is taken has no exponent, or is a half or has half of the cell. `as_new`: unless it may be one of its own.
+    /// one, if what is taken has no exponent, or is a half. `as_new`: unless it may be one of its own.
     pub(super) fn whole_of(&mut self, taken: &Taken, as_new: bool) -> Option<&mut Candidate> {
         let known = self.order_of.get(&taken.narrowed()).and_then(|order| self.all.get(order));
         if known.is_some_and(|known| !known.is_doubtful) {
@@ -392,6 +400,21 @@ mod tests {
         floats.find(order);
         assert_eq!(floats.found, HashMap::from([((Site::NONE, 7), 1), ((Site::NONE, 8), 1)]));
         assert_eq!((floats.all[&order].awaited, floats.all[&order].loser()), (0, None));
+    }
+
+    #[test]
+    fn halves_of_another_float_are_none_of_the_last() {
+        // Negative numbers whose cells are the same but for the last digits.
+        let whole =
+            |bits: u64, slot: u128| Taken { format: Format::F64, bits: bits.into(), cell: 1 << 63 | slot };
+        let half = |bits: u128, cell: u128| Taken { format: Format::F32, bits, cell };
+        let last = whole(0xbee4_f8b4_0000_0000, 0xd05);
+        assert!(
+            [half(0xbee4_f8b4, 1 << 31), half(0, 0xd05), half(0x10_0000, 0xd05)]
+                .iter()
+                .all(|part| last.has_half(part))
+        );
+        assert!(![half(0xbee4_f8b3, 1 << 31), half(0, 0xd0b)].iter().any(|part| last.has_half(part)));
     }
 
     #[test]
