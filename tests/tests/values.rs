@@ -57,6 +57,13 @@ fn main() -> ExitCode {
             trials.push(Trial::test(name, move || wrong_zero(options, shadow)));
         }
     }
+    for shadow in ["dot", "adjoint", "mpfr", "error"] {
+        for is_printed_before in [false, true] {
+            let name =
+                format!("decoded/{shadow}{}", if is_printed_before { "/one printed before" } else { "" });
+            trials.push(Trial::test(name, move || decoded(shadow, is_printed_before)));
+        }
+    }
     trials.push(Trial::test("digits/out of line", out_of_line));
     trials.push(Trial::test("two that are one text", two_of_one_text));
     trials.push(Trial::test("places and labels", places));
@@ -180,6 +187,37 @@ fn wrong_zero(options: &str, shadow: &'static str) -> Result<(), Failed> {
     } else {
         Err(format!("{gaps}").into())
     }
+}
+
+/// Each of three numbers is an output, with its derivative or its digits in the reals, whatever these have in common; the first as well
+/// where an exact number with the same text was printed before, by `printf`.
+fn decoded(shadow: &'static str, is_printed_before: bool) -> Result<(), Failed> {
+    const SCALE: f64 = (1 << 20) as f64;
+    let flags = format!("-g -I{} -O2", client_dir().display());
+    let exe = Recipe::new("gcc", &flags, &guest("decoded.c"), "").build()?;
+    let mut case = Case::new(shadow, &[], &exe.ok_or("no gcc")?);
+    if is_printed_before {
+        case = case.arg("first");
+    }
+    let report = observe(&case)?.report;
+    let records = report.document["outputs"].as_array().ok_or("no outputs")?;
+    let first = records.len().saturating_sub(3);
+    let of_real = |record: &serde_json::Value| record["real"].as_str().and_then(|real| real.parse().ok());
+    let is_right = |i: usize| {
+        let derivative = -(1.0 + i as f64 / 1e3) / 64.0;
+        let (output, record) = (&report.outputs[first + i], &records[first + i]);
+        let (seen, expected) = match shadow {
+            "dot" => (output.dot, derivative),
+            "adjoint" => (output.gradient.first().copied(), derivative),
+            _ => (of_real(record), 0.7 * derivative),
+        };
+        let rounded = (0.7 * derivative * SCALE).round_ties_even() / SCALE;
+        output.printed == Some(rounded) && seen.is_some_and(|seen: f64| (seen / expected - 1.0).abs() < 1e-9)
+    };
+    if records.len() == 3 + usize::from(is_printed_before) && (0..3).all(is_right) {
+        return Ok(());
+    }
+    Err(format!("{records:?}").into())
 }
 
 /// The reference path takes floats as translated code does.

@@ -21,7 +21,7 @@ use hashbrown::HashMap;
 use shadowgrind_core::format::Format;
 use shadowgrind_core::site::Site;
 use shadowgrind_core::text::{Float, Recognised, recognise};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Floats that are kept.
 const MOST: usize = 4096;
@@ -101,7 +101,7 @@ pub(super) struct Candidate {
     pub(super) kept: SavedShadow,
     /// Places that have taken it, the first first, and how often since it was last found in a text.
     pub(super) takers: Vec<(Taker, u64)>,
-    /// Number of times that the first of these has taken it for a text that was not found yet.
+    /// Number of times that the first of these has taken it for a text that was not found yet, and is none of a known function.
     pub(super) awaited: u64,
     /// True if it may as well be a part of another one.
     is_doubtful: bool,
@@ -116,9 +116,11 @@ impl Candidate {
         }
     }
 
-    /// The place that has taken it first since it was last found in a text, if one has, for good.
-    fn loser(&self) -> Option<Taker> {
-        self.takers.iter().find(|(_, count)| *count > 0).map(|(taker, _)| *taker)
+    /// The place that has taken it first since it was last found in a text, if one has, for good. Nothing if it may be but a half of a
+    /// double: whether that has an error, it does not say.
+    pub(super) fn loser(&self) -> Option<Taker> {
+        let is_whole = self.taken.format.bytes() > Format::F32.bytes();
+        self.takers.iter().filter(|_| is_whole).find(|(_, count)| *count > 0).map(|(taker, _)| *taker)
     }
 }
 
@@ -136,8 +138,6 @@ pub(super) struct TakenFloats {
     behind: u64,
     /// Bytes written to each descriptor behind the last one that no number has.
     pub(super) unfinished: HashMap<i32, Vec<u8>>,
-    /// Floats that known functions have made text of last.
-    known: VecDeque<f64>,
     /// Number of times that a float counted as lost was found in a text.
     pub(super) found: HashMap<Taker, u64>,
     /// Texts that may be one of several floats with different shadows: how many, and the first.
@@ -158,14 +158,6 @@ impl TakenFloats {
         TakenFloats { threshold, ..TakenFloats::default() }
     }
 
-    /// The place that has taken `candidate` for good: no text has shown it, not even one that a known function has made. Nothing if it may
-    /// be but a half of a double: whether that has an error, it does not say.
-    pub(super) fn loser(&self, candidate: &Candidate) -> Option<Taker> {
-        let Taken { format, .. } = candidate.taken;
-        let is_whole = format.bytes() > Format::F32.bytes();
-        candidate.loser().filter(|_| is_whole && !self.known.contains(&candidate.taken.value()))
-    }
-
     /// Tells whether it is to be known what becomes of a float with so many bits of error.
     pub(super) fn concerns(&self, error_bits: f64) -> bool {
         /// Bits of error of a float of which nothing is known: what integer code has made of another.
@@ -179,22 +171,14 @@ impl TakenFloats {
         self.found.clear();
     }
 
-    /// Notes that a known function makes text of this float.
-    pub(super) fn note_known(&mut self, value: f64) {
-        if self.known.len() == MOST {
-            self.known.pop_front();
-        }
-        self.known.push_back(value);
-    }
-
-    /// Keeps `taken`, whose shadow is `kept`, as the latest; `is_doubtful`: it may be a part of another one. What is to be released for it, if
-    /// that was kept before.
+    /// Keeps `taken`, whose shadow is `kept`, as the latest; `is_known`: a known function is making text of it, so that it is not lost;
+    /// `is_doubtful`: it may be a part of another one. What is to be released for it, if that was kept before.
     pub(super) fn keep(
         &mut self,
         taken: Taken,
         kept: SavedShadow,
         taking: Taking,
-        is_doubtful: bool,
+        (is_known, is_doubtful): (bool, bool),
     ) -> Option<SavedShadow> {
         let (order, value) = (self.next, key(taken.value()));
         self.next += 1;
@@ -206,16 +190,14 @@ impl TakenFloats {
             }
             None => (Candidate { taken, kept, takers: Vec::new(), awaited: 0, is_doubtful }, None),
         };
-        // What a known function is making text of is not lost.
-        let is_known = self.known.iter().rev().take(NEAR).any(|&known| known == taken.value());
-        // Nor, where all but its first digits are another's that was taken lately, what integers have made of that.
+        // Where all but its first digits are another's that was taken lately, it is what integers have made of that.
         let is_made_of = |other: &Candidate| {
             other.taken.bits != taken.bits && other.taken.bits >> u32::BITS == taken.bits >> u32::BITS
         };
         let is_wide = taken.format == Format::F64;
         let is_made = is_wide && self.all.values().rev().take(NEAR).any(is_made_of);
         candidate.note(Taking { is_reversible: taking.is_reversible || is_known || is_made, ..taking });
-        candidate.awaited += u64::from(candidate.takers[0].0 == taking.by);
+        candidate.awaited += u64::from(!is_known && candidate.takers[0].0 == taking.by);
         self.all.insert(order, candidate);
         self.by_value.insert((value, order));
         self.order_of_digits.insert(taken.digits(), order);
@@ -256,11 +238,6 @@ impl TakenFloats {
         }
         self.by_value.remove(&(key(oldest.taken.value()), order));
         Some(oldest)
-    }
-
-    /// Tells whether a known function has made a text of late that is the same number, to within `unit`.
-    pub(super) fn is_known(&self, value: f64, unit: f64) -> bool {
-        self.known.iter().any(|known| (known - value).abs() <= unit)
     }
 
     /// Candidates whose text this is, by their order.
@@ -336,7 +313,7 @@ mod tests {
     fn floats(values: &[f64]) -> TakenFloats {
         let mut floats = TakenFloats::default();
         for (n, &value) in values.iter().enumerate() {
-            assert_eq!(floats.keep(taken(value, 1), SavedShadow(n as u64 + 1), by(7), false), None);
+            assert_eq!(floats.keep(taken(value, 1), SavedShadow(n as u64 + 1), by(7), (false, false)), None);
         }
         floats
     }
@@ -382,17 +359,17 @@ mod tests {
     fn the_oldest_are_forgotten_and_what_was_found_is_not_lost() {
         let mut floats = TakenFloats::default();
         for n in 0..MOST {
-            floats.keep(taken(n as f64, 1), SavedShadow(n as u64 + 1), by(7), false);
+            floats.keep(taken(n as f64, 1), SavedShadow(n as u64 + 1), by(7), (false, false));
         }
-        let again = floats.keep(taken(0.0, 1), SavedShadow(9999), by(8), false);
+        let again = floats.keep(taken(0.0, 1), SavedShadow(9999), by(8), (false, false));
         assert_eq!(again, Some(SavedShadow(9999)));
         assert!(floats.drop_one_too_many().is_none());
-        assert_eq!(floats.keep(taken(-1.0, 1), SavedShadow(10_000), by(7), false), None);
+        assert_eq!(floats.keep(taken(-1.0, 1), SavedShadow(10_000), by(7), (false, false)), None);
         let dropped = floats.drop_one_too_many().unwrap();
-        assert_eq!((dropped.kept, floats.loser(&dropped)), (SavedShadow(2), Some((Site::NONE, 7))));
-        floats.note_known(-2.0);
-        floats.keep(taken(-2.0, 1), SavedShadow(10_001), by(7), false);
-        assert_eq!(floats.all.values().last().unwrap().loser(), None);
+        assert_eq!((dropped.kept, dropped.loser()), (SavedShadow(2), Some((Site::NONE, 7))));
+        floats.keep(taken(-2.0, 1), SavedShadow(10_001), by(7), (true, false));
+        let known = floats.all.values().last().unwrap();
+        assert_eq!((known.loser(), known.awaited), (None, 0));
         floats.drop_one_too_many();
         let (&order, candidate) =
             floats.all.iter().find(|(_, candidate)| candidate.taken.value() == 0.0).unwrap();
@@ -420,7 +397,7 @@ mod tests {
     #[test]
     fn copies_of_what_was_found_are_not_lost() {
         let mut floats = floats(&[0.7, 0.6]);
-        floats.keep(taken(0.7, 2), SavedShadow(3), by(7), false);
+        floats.keep(taken(0.7, 2), SavedShadow(3), by(7), (false, false));
         floats.find(0);
         let losers: Vec<bool> = floats.all.values().map(|float| float.loser().is_some()).collect();
         assert_eq!(losers, [false, true, false]);

@@ -19,6 +19,7 @@ mod hidden;
 mod indices;
 mod integers;
 mod java;
+mod known;
 mod layout;
 mod locals;
 mod magic_numbers;

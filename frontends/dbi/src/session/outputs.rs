@@ -57,7 +57,8 @@ impl State {
             _ => {}
         }
         if is_text {
-            self.taken.note_known(value.to_f64());
+            let kept = observer.keep(m, x);
+            observer.release(&[self.known.note(value.to_f64(), kept)]);
         }
         let position = u16::try_from(position).unwrap_or(u16::MAX);
         let said = said.as_deref();

@@ -26,7 +26,11 @@ impl Session {
 
     /// Tells whether what the program is about to write is to be told to [`Session::wrote`].
     pub(crate) fn wants_next_written(&self) -> bool {
-        self.wants_written() || self.has_taken() || self.state.lock().own_texts.seeks()
+        let seeks = || {
+            let state = self.state.lock();
+            state.own_texts.seeks() || state.known.are_unwritten()
+        };
+        self.wants_written() || self.has_taken() || seeks()
     }
 
     /// The system call at `pc` has written these pieces, address and length, to `descriptor`, which is open for the file at `path`.
@@ -39,7 +43,7 @@ impl Session {
         m: &mut dyn Machine,
     ) {
         let mut state = self.state.lock();
-        if self.has_taken() {
+        if self.has_taken() || state.known.are_unwritten() {
             state.find_taken(pc, descriptor, pieces, observer, m);
         }
         let is_wanted = self.wants_written();

@@ -10,6 +10,7 @@ pub(crate) use counted::Decision;
 use super::boxes::Boxes;
 use super::by_value::TakenFloats;
 use super::config::SessionConfig;
+use super::known::KnownFloats;
 use super::locals::Watched;
 use super::modules::{Meaning, ModuleFile};
 use super::outputs;
@@ -104,6 +105,8 @@ pub(crate) struct State {
     pub(super) gaps: HashMap<(Site, usize), (String, u64)>,
     /// Floats whose digits integer code has taken.
     pub(super) taken: TakenFloats,
+    /// Floats that known functions have made text of.
+    pub(super) known: KnownFloats,
     /// Comparisons of floats, and how often one met a shadow.
     pub(super) decisions: HashMap<Site, Decided>,
     /// Roundings of floats with shadows to whole numbers, by the instruction or call.
@@ -203,6 +206,7 @@ impl State {
             own_texts: OwnTexts::default(),
             later: Vec::new(),
             taken: TakenFloats::above(config.error_threshold),
+            known: KnownFloats::default(),
             decisions: HashMap::new(),
             roundings: HashMap::new(),
             sets_shadows: false,

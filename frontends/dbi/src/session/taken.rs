@@ -84,7 +84,8 @@ impl State {
         let taken = taken.narrowed();
         let kept = observer.keep_cell(taken.format, taken.bits, taken.cell);
         if kept != SavedShadow::NONE {
-            let released = self.taken.keep(taken, kept, taking, is_doubtful);
+            let is_known = self.known.late(taken.value()).any(|known| observer.keeps_alike(known, kept));
+            let released = self.taken.keep(taken, kept, taking, (is_known, is_doubtful));
             observer.release(released.as_slice());
         }
         if let Some(oldest) = self.taken.drop_one_too_many() {
@@ -92,11 +93,12 @@ impl State {
         }
     }
 
-    /// Nobody looks for `candidate` any more. If its error is larger than what counts as clean, and no text has shown it, it has gone
-    /// into integers of which nothing is known: a gap, at the instruction that has taken it.
+    /// Nobody looks for `candidate` any more. If its error is larger than what counts as clean, and no text has shown it, not even one that
+    /// a known function has made of it, it has gone into integers of which nothing is known: a gap, at the instruction that has taken it.
     fn forget_taken(&mut self, candidate: &Candidate, observer: &mut dyn Observer) {
         let &Candidate { taken: Taken { format, bits, .. }, kept, .. } = candidate;
-        if let Some(by) = self.taken.loser(candidate)
+        if let Some(by) = candidate.loser()
+            && !self.known.of(candidate.taken.value()).any(|known| observer.keeps_alike(known, kept))
             && observer.kept_error((format, bits), kept).is_some_and(|bits| self.taken.concerns(bits))
             && let Some((_, count)) = self.gaps.get_mut(&by)
         {
@@ -151,8 +153,12 @@ impl State {
     /// The candidate that the program has written as `text`, if there is one and no doubt.
     fn find_number(&mut self, text: &str, value: f64, observer: &mut dyn Observer) -> Option<Found> {
         let decimal = Decimal::of(text)?;
+        if decimal.is_integer() {
+            self.known.write(value, 0.0);
+            return None;
+        }
         let (unit, digits) = (decimal.unit(), decimal.significant_digits());
-        if self.taken.is_known(value, unit) {
+        if self.known.write(value, unit) {
             return None;
         }
         let telling = |text: &str, value: f64| {
@@ -170,6 +176,10 @@ impl State {
         let awaited = fitting.iter().find(|(order, _)| candidate(*order).awaited > 0);
         let &(order, how) = awaited.or(fitting.first())?;
         let (kept, is_awaited) = (candidate(order).kept, awaited.is_some());
+        // What a known function has made may be written more than once.
+        if !is_awaited && self.known.has(value, unit) {
+            return None;
+        }
         // What was written before is not expected once more where something else is.
         let others = fitting.iter().map(|(order, _)| candidate(*order));
         let mut others = others.filter(|other| !is_awaited || other.awaited > 0);
@@ -213,9 +223,9 @@ impl State {
     }
 }
 
-/// The numbers of a text that are no integers, without a plus sign, and their values.
+/// The numbers of a text, without a plus sign, and their values.
 fn numbers<'a>(text: &'a [u8], tokens: &'a [Token]) -> impl Iterator<Item = (&'a str, f64)> {
-    tokens.iter().filter(|token| !token.is_integer).map(|token| {
+    tokens.iter().map(|token| {
         let written = std::str::from_utf8(&text[token.start..token.end]).unwrap_or_default();
         (written.strip_prefix('+').unwrap_or(written), token.value)
     })
