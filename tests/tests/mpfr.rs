@@ -66,6 +66,9 @@ fn main() -> ExitCode {
         let name = format!("findings-do-not-depend-on/{}", options[0]);
         add(name, Box::new(move |name| check_independence(name, options)));
     }
+    for how in ["gcc -O1 -static -fno-builtin", "gcc -O2 -static -fno-builtin"] {
+        add(format!("brought/{how}"), Box::new(move |name| check_brought(name, how)));
+    }
     add("error-exitcode".to_owned(), Box::new(check_exit_code));
     add("precision".to_owned(), Box::new(check_precision));
     add("suppressions".to_owned(), Box::new(check_suppressions));
@@ -271,6 +274,15 @@ fn check_signs(name: &str, how: &str, option: &str) -> Result<(), Failed> {
         }
     }
     Ok(())
+}
+
+/// A function of the mathematical library that the program brings along is that function, not the way in which it is computed:
+/// (e^x − 1) / x is 1 + x / 2 + x² / 6.
+fn check_brought(name: &str, how: &str) -> Result<(), Failed> {
+    let Some(case) = compiled_by(name, how, &guests_dir().join("brought.c"))? else { return Ok(()) };
+    let outputs = case.arg("1e-9").observe()?.report.outputs;
+    let real = outputs.first().and_then(|output| output.real.as_deref()?.parse::<f64>().ok());
+    if real == Some(1.000_000_000_5) { Ok(()) } else { Err(format!("{outputs:?}").into()) }
 }
 
 /// One formula in each language, and in long double.

@@ -14,7 +14,8 @@ pub(crate) struct Library {
     /// A mathematical library.
     math: bool,
     /// In a program that holds the C library: addresses of functions that have a name of the implementation's too,
-    /// as all that glibc may be asked to give up for a program's own have (`sin` is `__sin`).
+    /// as all that glibc may be asked to give up for a program's own have (`sin` is `__sin`), and those that Zig brings along
+    /// (`exp` is `compiler_rt.exp.exp`).
     aliased: HashSet<u64>,
 }
 
@@ -24,6 +25,9 @@ const MATH: [&str; 8] =
 
 /// Names of C libraries.
 const C: [&str; 4] = ["libc.so", "libc-", "libc.musl-", "ld-musl-"];
+
+/// Beginnings of names that are the implementation's: C's, and Zig's.
+const RESERVED: [&str; 2] = ["__", "compiler_rt."];
 
 /// A function that only musl's start-up has.
 const MUSL: &str = "__init_libc";
@@ -37,7 +41,8 @@ impl Library {
         if musl {
             return Ok(Library { c: true, math: true, aliased: HashSet::new() });
         }
-        let reserved = |s: &Symbol<'_>| s.name.starts_with("__") && s.address != 0;
+        let is_reserved = |name: &str| RESERVED.iter().any(|start| name.starts_with(start));
+        let reserved = |s: &Symbol<'_>| is_reserved(s.name) && s.address != 0;
         let aliased = match is_static {
             true => file.symbols()?.filter(reserved).map(|s| s.address).collect(),
             false => HashSet::new(),
