@@ -391,7 +391,9 @@ pub(super) fn wrong(origins: &Origins) -> Vec<String> {
 /// Bytes whose shadow is dropped though they only moved, or did not even change.
 fn lost(runs: &[Run], row: Row, insn: &Instruction) -> Vec<String> {
     let moves = match row {
-        Row::Move(..) | Row::Gather(_) => true,
+        // Copies of a sign are nothing that moved.
+        Row::Move(..) => rows::beside(insn.code()) == insn.code(),
+        Row::Gather(_) => true,
         Row::General(General::Move | General::Exchange | General::ByteSwap | General::MoveReversed) => {
             (0..insn.op_count()).all(|n| matches!(insn.op_kind(n), OpKind::Register | OpKind::Memory))
         }
