@@ -19,6 +19,14 @@ struct Known {
     kept: SavedShadow,
 }
 
+impl Known {
+    /// Tells whether `value` may be the float rounded to a multiple of `unit`, be both inexact as doubles.
+    fn is_rounded_to(&self, value: f64, unit: f64) -> bool {
+        const INEXACT: f64 = 1e-15;
+        (self.value - value).abs() <= 0.5 * unit + INEXACT * value.abs()
+    }
+}
+
 /// The last of these floats, the oldest first.
 #[derive(Debug, Default)]
 pub(super) struct KnownFloats {
@@ -64,15 +72,15 @@ impl KnownFloats {
         !self.unwritten.is_empty()
     }
 
-    /// Tells whether one is `value` to within `unit`.
+    /// Tells whether one is `value`, rounded to a multiple of `unit`.
     pub(super) fn has(&self, value: f64, unit: f64) -> bool {
-        self.all.iter().any(|known| (known.value - value).abs() <= unit)
+        self.all.iter().any(|known| known.is_rounded_to(value, unit))
     }
 
-    /// Notes that a number was written that is `value` to within `unit`: the text of the first of these that was not written yet, if
+    /// Notes that a number was written that is `value`, a multiple of `unit`: the text of the first of these that was not written yet, if
     /// there is one, which it tells.
     pub(super) fn write(&mut self, value: f64, unit: f64) -> bool {
-        let is_it = |number: &u64| (self.get(*number).value - value).abs() <= unit;
+        let is_it = |number: &u64| self.get(*number).is_rounded_to(value, unit);
         let found = self.unwritten.iter().position(is_it);
         found.is_some_and(|place| self.unwritten.remove(place).is_some())
     }
@@ -89,7 +97,10 @@ mod tests {
         known.note(1.25, SavedShadow(2));
         known.note(1.5, SavedShadow(3));
         assert_eq!([0.1, 0.1, 0.1].map(|unit| known.write(1.5, unit)), [true, true, false]);
-        assert_eq!([0.1, 0.25, 1.0].map(|unit| known.write(1.5, unit)), [false, true, false]);
+        assert_eq!([0.4, 0.5, 1.0].map(|unit| known.write(1.5, unit)), [false, true, false]);
+        // A number with one digit, of a word before one that was printed, is not that one.
+        known.note(1.75, SavedShadow(4));
+        assert!(!known.write(1e8, 1e8) && known.write(1.75, 1e-16));
         assert!(known.has(1.3, 0.1) && !known.has(1.4, 0.01));
         assert_eq!(known.of(1.5).collect::<Vec<_>>(), [SavedShadow(1), SavedShadow(3)]);
     }
