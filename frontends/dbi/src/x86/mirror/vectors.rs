@@ -100,8 +100,9 @@ impl Emitter {
         if is_wide && (!self.mirror().settings.wide || control & 1 == 1) {
             return Way::Check;
         }
+        let code = rows::beside(insn.code());
         match moved {
-            _ if access::is_decorated(insn) && can_double(insn) => Way::Double(rows::beside(insn.code())),
+            _ if access::is_decorated(insn) && can_double(insn) => Way::Double(code),
             _ if access::is_decorated(insn) => Way::Check,
             Moved::Whole => Way::Whole(vector.size() as u8),
             Moved::Lowest(format) if registers().any(Register::is_gpr) => Way::General(format.bytes() as u8),
@@ -116,12 +117,10 @@ impl Emitter {
             Moved::SelectBytes => Way::Select(None),
             Moved::Masked(format) if upper => Way::Masked(format),
             _ if !upper && !can_double(insn) => Way::Check,
-            _ if !upper && (is_wide || insn.encoding() == EncodingKind::VEX) => {
-                Way::Double(rows::beside(insn.code()))
-            }
+            _ if !upper && (is_wide || insn.encoding() == EncodingKind::VEX) => Way::Double(code),
             _ => {
-                let code = self.mirror().reencodings.of(rows::beside(insn.code()));
-                code.map_or(Way::Check, if upper { Way::Reencoded } else { Way::Double })
+                let reencoded = self.mirror().reencodings.of(code);
+                reencoded.map_or(Way::Check, if upper { Way::Reencoded } else { Way::Double })
             }
         }
     }
