@@ -47,6 +47,21 @@ pub fn workspace_dir() -> PathBuf {
     tests_dir().parent().expect("tests/ lies in the workspace").to_path_buf()
 }
 
+/// Whether the processor lacks one of `features`, named as in /proc/cpuinfo (an empty name is never lacking). Says so, as
+/// why `what` was not tested, in the words that tests/may-be-skipped accepts.
+pub fn lacks(what: &str, features: &[&str]) -> bool {
+    let missing = features.iter().find(|feature| !has_cpu_flag(feature));
+    if let Some(feature) = missing {
+        skipped(what, &no_feature(feature));
+    }
+    missing.is_some()
+}
+
+/// Why a test is skipped on a processor without `feature`.
+pub fn no_feature(feature: &str) -> String {
+    format!("this CPU has no {feature}")
+}
+
 /// A directory name nobody else uses, now or in a process that runs beside this one.
 pub fn fresh_work_dir() -> PathBuf {
     use std::sync::atomic::{AtomicU32, Ordering};

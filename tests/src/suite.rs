@@ -75,7 +75,7 @@ fn check_guest(name: &str, guest: &Guest, variant: &Variant, engine: &Engine) ->
 pub fn missing_need(needs: &[String]) -> Option<String> {
     needs.iter().find_map(|need| match need.strip_prefix("program:") {
         Some(program) => host::find_program(program).is_none().then(|| format!("{program} is not installed")),
-        None => (!host::has_cpu_flag(need)).then(|| format!("this CPU has no {need}")),
+        None => (!host::has_cpu_flag(need)).then(|| host::no_feature(need)),
     })
 }
 

@@ -85,8 +85,7 @@ fn trial(
     input: &'static str,
 ) -> Trial {
     Trial::test(name.clone(), move || {
-        if !host::has_cpu_flag(need) {
-            host::skipped(&name, &format!("this CPU has no {need}"));
+        if host::lacks(&name, &[need]) {
             return Ok(());
         }
         match Recipe::new(compiler, &flags, &source(guest), "-lm -lpthread").build()? {

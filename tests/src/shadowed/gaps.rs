@@ -13,8 +13,7 @@ pub fn observe(
     need: &str,
     options: &[&str],
 ) -> Option<Observed> {
-    if !host::has_cpu_flag(need) {
-        host::skipped(name, &format!("needs {need}"));
+    if host::lacks(name, &[need]) {
         return None;
     }
     let source = host::tests_dir().join("guests/dot").join(name);
