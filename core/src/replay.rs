@@ -11,6 +11,7 @@ use crate::step::{Lowered, Map, Operand, Place, Predicate, Step, Sums};
 
 mod bitwise;
 mod by_bytes;
+mod digits;
 mod ends;
 mod mixed;
 mod parts;
@@ -99,6 +100,7 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
                 self.cells.clear(location, bytes);
             }
             Step::Bits { by, x, r, bytes, lane } => self.bitwise(*by, *x, *r, *bytes, *lane),
+            Step::Digits { x, to } => self.digits(x, to),
             Step::Part { format, x, r, from, at, bytes } => {
                 self.overwritten(*format, [*x, *r], *from, *at, *bytes);
             }
@@ -147,7 +149,7 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
     /// `bytes` bytes at `to` are made of what is at `from`, with shadows that are lost.
     fn lose(&mut self, from: [Location; 2], to: Location, bytes: usize) {
         match S::TRACES {
-            true => self.cells.leave_trace(from, to, bytes),
+            true => self.cells.leave_trace(&from.map(|from| (from, bytes)), &[(to, bytes)]),
             false => self.cells.clear(to, bytes),
         }
     }

@@ -242,6 +242,13 @@ pub enum Step {
         /// The width of float the operation's own element width suggests.
         lane: Format,
     },
+    /// Integers are made of these bytes in a way after which nothing of a float is left: what had a shadow has lost it.
+    Digits {
+        /// What is read, and how many bytes of each: eight, or as few as there are.
+        x: Vec<(Operand, u16)>,
+        /// What is written, likewise.
+        to: Vec<(Place, u16)>,
+    },
     /// A part of a float is overwritten, in place.
     Part {
         /// Format of the float.

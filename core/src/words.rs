@@ -73,8 +73,9 @@ pub trait Words {
         word != 0
     }
 
-    /// The cell that is to be left, as a trace, beside `bytes` bytes that integers have made of a float beside which `cell`, which is not
-    /// zero, was kept; nothing if that is such a trace already, too many times over, or there are none.
+    /// The cell that is to be left, as a trace, beside what integers have made of `bytes` bytes beside which `cell`, which is not zero, was
+    /// kept: as much of it as is needed from its lowest byte on. Nothing if that is such a trace already, too many times over, or
+    /// there are none.
     fn trace(&self, _cell: u128, _bytes: usize) -> Option<u128> {
         None
     }
@@ -149,7 +150,7 @@ impl Words for InPlace {
             (u128::MAX, left @ LAST..) if bytes > 1 => left.checked_sub(1).filter(|&left| left >= LAST)?,
             _ => u8::MAX,
         };
-        Some(others | u128::from(left) << at)
+        Some(!(0xff << at) | u128::from(left) << at)
     }
 }
 
@@ -286,7 +287,7 @@ mod tests {
     fn traces_of_bytes_are_those_of_the_float_they_become() {
         let byte = InPlace.trace(0x3e, 1).unwrap();
         assert_eq!(InPlace.trace(byte, 1), Some(byte));
-        assert!(is_trace(f64::from_bits(0x0101_0101_0101_0101 * byte as u64)));
+        assert!(is_trace(f64::from_bits(0x0101_0101_0101_0101 * u64::from(byte as u8))));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use shadowgrind_tests::shadowed::observe::Case;
 use std::collections::BTreeMap;
 
 /// Floats that integers have made of others are counted where reals are asked for, in each of four turns: a first guess of a root, at
-/// three uses, one of which digits were put elsewhere, and one that was spelled in hexadecimal between.
+/// three uses, one of which digits were put elsewhere, one that was spelled in hexadecimal between, and products in integers.
 #[test]
 fn floats_made_of_bits_of_others_are_counted() {
     let source = host::tests_dir().join("guests/mpfr/traces.c");
@@ -31,14 +31,14 @@ fn floats_made_of_bits_of_others_are_counted() {
                 let function = gap["site"]["function"].as_str().unwrap_or_default().to_owned();
                 *counts.entry(function).or_insert(0) += gap["count"].as_u64().expect("a count");
             }
-            let met = [("root", 12), ("mixed", 4), ("spelled", 4)];
+            let met = [("root", 12), ("mixed", 4), ("spelled", 4), ("multiplied", 4), ("paired", 4)];
             let mut expected = BTreeMap::from(met.map(|(function, count)| (function.to_owned(), count)));
             if shadow == "error" {
                 // A cell in place says nothing of digits that are put beside its last bytes.
                 expected.remove("mixed");
                 let unsettled = |output: &Value| output["judgement"] == "unsettled";
                 let outputs = seen.report.document["outputs"].as_array().expect("outputs");
-                assert_eq!(outputs.iter().filter(|output| unsettled(output)).count(), 8);
+                assert_eq!(outputs.iter().filter(|output| unsettled(output)).count(), 16);
             }
             assert_eq!(counts, expected, "{shadow} {compiler} {flags} {options:?}");
         }

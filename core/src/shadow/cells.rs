@@ -118,10 +118,11 @@ pub trait Cells<V> {
     /// Moves `bytes` bytes as they are; the ranges may overlap.
     fn copy(&mut self, from: Location, to: Location, bytes: usize);
 
-    /// Leaves a trace beside `bytes` bytes at `to`, which are made of floats at `from` whose shadows are lost, for those who compute
-    /// with it: see [`Words::trace`](crate::words::Words::trace). Of two that of the one that is lost for the shorter time.
-    fn leave_trace(&mut self, _from: [Location; 2], to: Location, bytes: usize) {
-        self.clear(to, bytes);
+    /// Leaves a trace beside what is at the places `to`, each with its bytes, eight or few more, for those who compute with it: it is
+    /// made of what is at `from`, whose shadows are lost. See [`Words::trace`](crate::words::Words::trace); of several that of
+    /// the one that is lost for the shortest time.
+    fn leave_trace(&mut self, _from: &[(Location, usize)], to: &[(Location, usize)]) {
+        to.iter().for_each(|&(to, bytes)| self.clear(to, bytes));
     }
 
     /// Notes at `location`, where nothing is kept, that there is the lower part of a float beside which something was.

@@ -120,16 +120,16 @@ impl<W: Words> Cells<W::Value> for MirrorCells<'_, '_, W> {
         self.write(location, &cell.to_le_bytes()[..format.bytes()]);
     }
 
-    fn leave_trace(&mut self, from: [Location; 2], to: Location, bytes: usize) {
-        let traces = from.map(|from| {
+    fn leave_trace(&mut self, from: &[(Location, usize)], to: &[(Location, usize)]) {
+        let traces = from.iter().map(|&(from, bytes)| {
             let mut cell = [0; 16];
             self.read(from, &mut cell[..bytes]);
             let cell = u128::from_le_bytes(cell);
             if cell == 0 { None } else { self.words.trace(cell, bytes) }
         });
         // Traces count down.
-        let trace = traces.into_iter().max().flatten().unwrap_or(0);
-        self.write(to, &trace.to_le_bytes()[..bytes]);
+        let trace = traces.max().flatten().unwrap_or(0);
+        to.iter().for_each(|&(to, bytes)| self.write(to, &trace.to_le_bytes()[..bytes]));
     }
 
     fn permute(&mut self, from: [Location; 2], to: Location, map: &[u8]) {

@@ -50,6 +50,12 @@ fn operands(steps: &LoweredInsn) -> impl Iterator<Item = (Operand, Format)> + '_
                 }
             }
             Step::Part { format, x, .. } => all.push((x, format)),
+            Step::Digits { ref x, .. } => all.extend(x.iter().filter_map(|&(x, bytes)| {
+                let format = [Format::F32, Format::F64]
+                    .into_iter()
+                    .find(|format| format.bytes() == usize::from(bytes));
+                Some((x, format?))
+            })),
             _ => {}
         }
         all

@@ -17,6 +17,7 @@ mod bits;
 mod build;
 mod chosen;
 mod complete;
+mod digits;
 mod float;
 mod general;
 mod image;
@@ -179,6 +180,8 @@ impl Lowerer {
             // The mask is a control as others are.
             Row::Move(..) | Row::Gather(_) | Row::Scatter(_) => Ok(()),
             Row::Significand(..) | Row::FixUp(..) => Ok(()),
+            // Nobody looks for a float among digits, in whatever lane.
+            Row::Digits => Ok(()),
             _ => masked::guarded(build, row),
         }
     }
@@ -188,7 +191,10 @@ impl Lowerer {
             Row::Integer | Row::Hint | Row::Flags(_) | Row::Mxcsr(_) => Ok(()),
             Row::Nothing | Row::State(..) => Ok(()),
             Row::Gap(why) => Err(why),
-            Row::Digits => Err("digits"),
+            Row::Digits => {
+                digits::digits(build);
+                Ok(())
+            }
             Row::Arith(op, format, shape) => float::arith(build, op, format, shape),
             Row::Unary(op, format, shape) => float::unary(build, op, format, shape),
             Row::Fused(op, terms, format, shape) => float::fused(build, |_| op, terms, format, shape),

@@ -102,7 +102,7 @@ impl Emitter {
             row if is_masked(row, insn) && !has_masked_rule(row) => self.checked(at),
             Row::Mxcsr(_) if self.hides_mxcsr() => self.annotated_mxcsr(at),
             Row::Integer | Row::Hint | Row::Flags(_) | Row::Mxcsr(_) => self.integer(at),
-            Row::Digits if policy.derivatives.is_none() || self.mode.is_off() => self.integer(at),
+            Row::Digits if self.mode.is_off() => self.integer(at),
             Row::Digits if self.digits_alone(at) => {}
             Row::General(general) => self.general(at, general),
             Row::X87(row) => self.x87(at, row),

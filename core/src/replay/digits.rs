@@ -1,0 +1,38 @@
+//! Integers made of a float's bits by wide products, quotients, checksums, ciphers: nothing of the float is left.
+//!
+//! Does not know what the instruction computes.
+
+use super::Run;
+use crate::format::Format;
+use crate::shadow::{Cells, Location, Observed, Rule};
+use crate::step::{Operand, Place};
+
+impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
+    /// Results at the places `to` come of the operands `x`, each with its bytes.
+    pub(super) fn digits(&mut self, x: &[(Operand, u16)], to: &[(Place, u16)]) {
+        let with_bytes = |(location, bytes): (Location, u16)| (location, usize::from(bytes));
+        let to: Vec<_> = to.iter().map(|&(to, bytes)| with_bytes((self.location(to), bytes))).collect();
+        let mut lost = Vec::new();
+        for &(x, bytes) in x {
+            let from = with_bytes((self.location(x.place), bytes));
+            if self.is_any(x, from.1) {
+                self.outcome.lost = true;
+                lost.extend(self.leaves_trace(x, from.1).then_some(from));
+            }
+        }
+        if S::TRACES && !lost.is_empty() {
+            self.cells.leave_trace(&lost, &to);
+        } else {
+            to.into_iter().for_each(|(to, bytes)| self.cells.clear(to, bytes));
+        }
+    }
+
+    /// Tells whether what is made of an operand of `bytes` bytes, which has a shadow, is not to be taken for a float without one.
+    fn leaves_trace(&mut self, x: Operand, bytes: usize) -> bool {
+        let format = Format::ALL.into_iter().find(|format| format.bytes() == bytes);
+        format.is_none_or(|format| {
+            let (bits, shadow) = (self.bits(format, x), self.get(format, x));
+            self.shadow.leaves_trace(&Observed { format, bits, shadow: shadow.as_ref() })
+        })
+    }
+}
