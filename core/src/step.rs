@@ -244,9 +244,9 @@ pub enum Step {
     },
     /// Integers are made of these bytes in a way after which nothing of a float is left: what had a shadow has lost it.
     Digits {
-        /// What is read, and how many bytes of each: eight, or as few as there are.
+        /// Operands, and how many bytes of each are read: eight, or as few as there are.
         x: Vec<(Operand, u16)>,
-        /// What is written, likewise.
+        /// Results, likewise.
         to: Vec<(Place, u16)>,
     },
     /// A part of a float is overwritten, in place.

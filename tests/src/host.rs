@@ -47,7 +47,7 @@ pub fn workspace_dir() -> PathBuf {
     tests_dir().parent().expect("tests/ lies in the workspace").to_path_buf()
 }
 
-/// Whether the processor lacks one of `features`, named as in /proc/cpuinfo (an empty name is never lacking). Says so, as
+/// Tells whether the processor lacks one of `features`, named as in /proc/cpuinfo (an empty name is never lacking). Says so, as
 /// why `what` was not tested, in the words that tests/may-be-skipped accepts.
 pub fn lacks(what: &str, features: &[&str]) -> bool {
     let missing = features.iter().find(|feature| !has_cpu_flag(feature));
@@ -57,7 +57,7 @@ pub fn lacks(what: &str, features: &[&str]) -> bool {
     missing.is_some()
 }
 
-/// Why a test is skipped on a processor without `feature`.
+/// Reason why a test is skipped on a processor without `feature`.
 pub fn no_feature(feature: &str) -> String {
     format!("this CPU has no {feature}")
 }

@@ -42,7 +42,7 @@ pub(super) fn digits(build: &mut Build<'_>) {
     }
 }
 
-/// What of the places is in the `lane` bytes from byte `at` of each on, by floats.
+/// Parts of the places, each as wide as a float, in the `lane` bytes from byte `at` of each on.
 fn pieces(places: &[(Place, u16)], at: u16, lane: u16) -> impl Iterator<Item = (Place, u16)> {
     places.iter().flat_map(move |&(place, bytes)| {
         let end = bytes.min(at + lane);
