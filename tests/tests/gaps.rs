@@ -58,14 +58,17 @@ fn text_that_is_parsed_again_is_a_gap() {
     }
 }
 
-/// Digits tell that a number is parsed again whose text is in a notation that nobody knows.
+/// Digits tell that a number is parsed again whose text is in a notation that nobody knows: that is a gap, but for the two numbers that
+/// have all of them.
 #[test]
 fn digits_that_are_parsed_again_are_gaps() {
     for shadow in ["dot", "adjoint"] {
         let Some(seen) = observe(shadow, "conversions.c", "-O1", "sse2", &[]) else { return };
         let gaps = gaps(&seen);
         let all = gaps.iter().filter(|(name, _)| name == "strtod of text written from it");
-        assert_eq!(all.map(|(_, count)| count).sum::<u64>(), 7, "{shadow}: {gaps:?}");
+        assert_eq!(all.map(|(_, count)| count).sum::<u64>(), 5, "{shadow}: {gaps:?}");
+        let sum = seen.report.outputs.last().and_then(|output| output.dot);
+        assert!(sum.is_some_and(|sum| (sum - 2.0 * 2.0 * 2.7 / 7.0).abs() < 1e-12), "{shadow}: {sum:?}");
     }
 }
 

@@ -74,12 +74,17 @@ impl<'a> Decimal<'a> {
 
     /// One in the place of the last digit, as a double; infinite or zero where that is beyond the range.
     pub fn unit(&self) -> f64 {
+        10f64.powi(self.last_place())
+    }
+
+    /// Power of ten for which the last digit stands.
+    pub fn last_place(&self) -> i32 {
         let decimals = self.decimals.map_or(0, str::len) as i32;
         let exponent = self.exponent.map_or(0, |Exponent { sign, digits, .. }| {
             let size = digits.parse().unwrap_or(i32::MAX / 2);
             if sign == "-" { -size } else { size }
         });
-        10f64.powi(exponent - decimals)
+        exponent - decimals
     }
 }
 

@@ -1,6 +1,6 @@
 //! Sentences about what was watched and what was not, and about a second run.
 
-use shadowgrind_core::findings::{Confirmed, Decided, Output, OutputKind, Tape, Wrapped};
+use shadowgrind_core::findings::{Confirmed, Decided, Output, OutputKind, Subject, Tape, Wrapped};
 use shadowgrind_core::site::Site;
 
 use super::cause::kind;
@@ -55,15 +55,18 @@ fn exhausted(document: &Document<'_>) -> Option<String> {
     ))
 }
 
-/// Statement that text of floats with derivatives was written nowhere.
+/// Statement that text of floats with shadows was written nowhere, nor read by a function that is known.
 fn unwritten(document: &Document<'_>) -> Option<String> {
     let all = &document.report.coverage.unwritten;
     let (numbers, places) =
         numbered(document, all.iter().map(|unwritten| (unwritten.count, unwritten.site)), "number")?;
     let least = if all.iter().any(|unwritten| unwritten.at_least) { "at least " } else { "" };
+    let (shadows, without) = match document.report.subject {
+        Subject::Errors => ("errors", "is taken for exact"),
+        _ => ("derivatives", "has no derivative"),
+    };
     Some(format!(
-        "{least}{numbers} with derivatives made into text that is not written, at {places}: what the program reads from such text has no \
-         derivative"
+        "{least}{numbers} with {shadows} made into text that is not written, at {places}: what the program reads from such text {without}"
     ))
 }
 

@@ -1,4 +1,4 @@
-// Floats with derivatives made into text by the functions that are no printf, and parsed again: none has its derivative any more.
+// Floats with derivatives made into text by the functions that are no printf, and parsed again: two with all their digits.
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>

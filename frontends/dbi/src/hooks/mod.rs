@@ -30,6 +30,7 @@ mod unwatched;
 mod writers;
 
 pub(crate) use call::{Argument, Given, Made, Outcome};
+pub(crate) use digits::Conversion;
 pub(crate) use families::{Family, floats};
 pub(crate) use gfortran::Statements;
 pub(crate) use hotspot::{Characters, Entry, Exports, Hotspot, Memory, PARSER as JAVA_PARSER, Role};
@@ -58,7 +59,7 @@ pub(crate) enum Hook {
     /// An operation on floats.
     Math(Math),
     /// Turns text into a float, or the other way: whatever floats it estimates digits with, integers correct them.
-    Digits,
+    Digits(Conversion),
     /// Sees to the run-time system itself: some of its calls are not looked at.
     LeftOut(&'static LeftOut),
     /// Puts a number of this format, which the first register of Go's convention holds, into memory of its own, or, if it
@@ -92,7 +93,7 @@ pub(crate) fn of(symbol: &Symbol<'_>, library: &Library) -> Option<Hook> {
         LeftOutCalls::All => Hook::LeftOut(row),
         LeftOutCalls::Runs(_) => Hook::RunsCode(row),
     };
-    let digits = digits::is_conversion(name).then_some(Hook::Digits);
+    let digits = digits::conversion(name).map(Hook::Digits);
     digits
         .or_else(|| left_out::of(name).map(left_out))
         .or_else(|| runtimes::boxes(name).map(Hook::Boxes))

@@ -136,6 +136,11 @@ impl<S: Shadow> Observer for Observing<S> {
         }
     }
 
+    fn give(&mut self, m: &mut dyn Machine, x: Float, kept: SavedShadow) {
+        let shadow = Self::index(kept).and_then(|index| self.kept[index].clone());
+        self.set(m, x, shadow);
+    }
+
     fn keep_cell(&mut self, format: Format, bits: u128, cell: u128) -> SavedShadow {
         let shadow = lock_caught_up(&self.carried).words.decode(format, cell, bits);
         shadow.map_or(SavedShadow::NONE, |shadow| self.keep_shadow(shadow))

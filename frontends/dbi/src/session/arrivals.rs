@@ -102,6 +102,7 @@ impl Session {
             Then::Script(globals) => state.end_script(globals, *observer, *m),
             Then::Boxed(boxing) => state.boxed(&boxing, *m),
             Then::Parsed(Some(parsing), function) => state.end_parsing(&parsing, function, *observer, *m),
+            Then::ReadBack(text) => state.end_reading_back(&text, *observer, *m),
             Then::ReadsInteger(reading) => state.end_integer(reading, *m),
             Then::Resolved(meaning) => return Some(self.resolved(&mut state, meaning, *m)),
             Then::Chosen(jobs) => return Some(self.chosen(&mut state, &jobs, *m)),

@@ -11,6 +11,7 @@ use super::modules::Meaning;
 use super::observer::SavedShadow;
 use super::parsed::Parsing;
 use super::places;
+use super::reread::{ReadBack, Rounded};
 use crate::hooks::{Given, Math};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::site::Site;
@@ -34,6 +35,8 @@ pub(crate) enum Then {
     LibraryCall(Call),
     /// A function whose own floats are of no consequence.
     Digits,
+    /// A float is made of digits that were found of another.
+    ReadBack(ReadBack),
     /// The function at this address, whose floats are none of the program's: nothing is looked at meanwhile.
     LeftOut(u64),
     /// A function of Go's that leads to a box.
@@ -153,6 +156,8 @@ pub(crate) struct Calls {
     disabled: u64,
     /// To be used again: a mathematical function is called often, and memory is to be had only once.
     spare: Vec<Operands>,
+    /// The last float whose digits a function has found, until a text is parsed.
+    pub(super) digits: Option<Rounded>,
     /// A number that a method of Java has read, and of which another will make the float.
     pub(super) read: Option<Read>,
     /// Operands that were kept for calls that never returned.
@@ -223,6 +228,7 @@ impl Calls {
     pub(super) fn push(&mut self, at: u64, stack: u64, then: Then) {
         match then {
             Then::LibraryCall(_) | Then::Digits => self.wrapped += 1,
+            Then::ReadBack(_) => self.parsing += 1,
             Then::Formatted(_) => self.formatting += 1,
             Then::Prints(site) => self.prints.push(site),
             Then::Parsed(..) => self.parsing += 1,
@@ -253,6 +259,7 @@ impl Calls {
         let then = self.pending.pop()?.then;
         match then {
             Then::LibraryCall(_) | Then::Digits => self.wrapped -= 1,
+            Then::ReadBack(_) => self.parsing -= 1,
             Then::Formatted(_) => self.formatting -= 1,
             Then::Prints(_) => drop(self.prints.pop()),
             Then::Parsed(..) => self.parsing -= 1,

@@ -7,11 +7,13 @@ use super::hidden;
 use super::modules::Meaning;
 use super::observer::{Observer, SavedShadow};
 use super::outputs::Leaving;
+use super::reread::Rounded;
 use super::seeds::When;
 use super::state::{Hooked, Named, State};
 use crate::hooks::machine::Machine;
 use crate::hooks::{
-    self, Argument, Entry, Family, Formatted, Hook, IntegerParser, LeftOut, LeftOutCalls, Parser, Role, abi,
+    self, Argument, Conversion, Entry, Family, Formatted, Hook, IntegerParser, LeftOut, LeftOutCalls, Parser,
+    Role, abi,
 };
 use shadowgrind_core::findings::{Label, OutputKind};
 use shadowgrind_core::format::Format;
@@ -49,6 +51,22 @@ impl Frame<'_> {
         }
     }
 
+    /// Keeps the double of which the function will find the digits: the next text that is parsed may be made of these. Its shadow is
+    /// hidden meanwhile.
+    fn rounds_to_digits(&mut self) -> Entered {
+        let Ok(x) = abi::float(self.m, 0, Format::F64) else { return Entered::Go };
+        let kept = self.observer.keep(self.m, x);
+        let [mode, count] = [0, 1].map(|n| abi::integer(self.m, n).unwrap_or(0) as i32);
+        let rounded =
+            (kept != SavedShadow::NONE).then(|| Rounded::new(x, kept, (mode == 3).then_some(count)));
+        let before = std::mem::replace(&mut self.calls.digits, rounded);
+        self.observer.release(before.map(|before| before.kept).as_slice());
+        match hidden::hide([x].into_iter(), self.observer, self.m) {
+            hidden if hidden.is_empty() => Entered::Go,
+            hidden => self.watch(Then::Formatted(hidden)),
+        }
+    }
+
     /// Waits for the end of a function that formats `floats`: the copies of them that it was given are hidden meanwhile, and
     /// what finds digits runs without shadows. `is_inner`: another such function has called it, which is waited for already.
     fn format(&mut self, family: Family, floats: &[Formatted], is_inner: bool) -> Entered {
@@ -72,7 +90,7 @@ impl Frame<'_> {
     }
 
     /// Waits for the function's return, which is to be watched.
-    fn watch(&mut self, then: Then) -> Entered {
+    pub(super) fn watch(&mut self, then: Then) -> Entered {
         self.wait(then);
         Entered::Watch
     }
@@ -117,7 +135,7 @@ impl State {
             Hook::Math(math) => return self.enter_math(math, name, frame),
             Hook::Output(kind, family) => return self.enter_output(kind, family, frame),
             Hook::Prints => return self.enter_printing(frame),
-            Hook::Digits => return frame.finds_digits(Entered::Go),
+            Hook::Digits(conversion) => return self.enter_digits(conversion, frame),
             Hook::LeftOut(row) => return self.enter_left_out(row, frame),
             Hook::Boxes(format) => return self.enter_boxing(format, frame),
             Hook::RunsCode(row) => return self.enter_code(row, frame),
@@ -130,6 +148,16 @@ impl State {
             Hook::Unwinds => hidden::reveal(&frame.calls.uncover(), frame.observer, frame.m),
         }
         Entered::Go
+    }
+
+    /// A function begins that finds the digits of a float, or the float of some digits.
+    fn enter_digits(&mut self, conversion: Conversion, frame: &mut Frame<'_>) -> Entered {
+        let otherwise = match conversion {
+            Conversion::ToDigits => frame.rounds_to_digits(),
+            Conversion::OfText => self.enter_reading_back(frame),
+            Conversion::Other => Entered::Go,
+        };
+        frame.finds_digits(otherwise)
     }
 
     fn enter_printing(&mut self, frame: &mut Frame<'_>) -> Entered {
@@ -158,7 +186,12 @@ impl State {
         let is_literal =
             parser.reads_literals && !frame.calls.is_data() && of(self, frame.at) == of(self, frame.pc);
         let asker = self.asker(frame.at, frame.pc, frame.m);
-        let parsing = self.begin_parsing(parser, (!is_literal, asker), frame.m);
+        let rounded = frame.calls.digits.take();
+        let mut parsing = self.begin_parsing(parser, (!is_literal, asker), frame.m);
+        match &mut parsing {
+            Some(parsing) => parsing.rounded = rounded,
+            None => frame.observer.release(rounded.map(|rounded| rounded.kept).as_slice()),
+        }
         let watched = frame.watch(Then::Parsed(parsing.map(Box::new), name));
         if parser.estimates { frame.finds_digits(watched) } else { watched }
     }

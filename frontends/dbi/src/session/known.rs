@@ -5,6 +5,8 @@
 //! values, and leaves it to its user to compare shadows.
 
 use super::observer::SavedShadow;
+use shadowgrind_core::format::Format;
+use shadowgrind_core::text::Notation;
 use std::collections::VecDeque;
 
 /// Floats that are kept.
@@ -13,18 +15,27 @@ const MOST: usize = 4096;
 const NEAR: usize = 8;
 
 /// Float that a known function has made text of.
-#[derive(Debug)]
-struct Known {
-    value: f64,
-    kept: SavedShadow,
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Known {
+    pub(super) value: f64,
+    pub(super) kept: SavedShadow,
+    pub(super) format: Format,
+    /// The output that it is in the report.
+    pub(super) output: u64,
+    /// The notation, where that is known.
+    pub(super) notation: Option<Notation>,
 }
 
 impl Known {
-    /// Tells whether `value` may be the float rounded to a multiple of `unit`, be both inexact as doubles.
     fn is_rounded_to(&self, value: f64, unit: f64) -> bool {
-        const INEXACT: f64 = 1e-15;
-        (self.value - value).abs() <= 0.5 * unit + INEXACT * value.abs()
+        is_rounded_to(self.value, value, unit)
     }
+}
+
+/// Tells whether `value` may be `float` rounded to a multiple of `unit`, be both inexact as doubles.
+pub(super) fn is_rounded_to(float: f64, value: f64, unit: f64) -> bool {
+    const INEXACT: f64 = 1e-15;
+    (float - value).abs() <= 0.5 * unit + INEXACT * value.abs()
 }
 
 /// The last of these floats, the oldest first.
@@ -38,8 +49,8 @@ pub(super) struct KnownFloats {
 }
 
 impl KnownFloats {
-    /// Notes that a known function makes text of `value`, whose shadow is `kept`. What is to be released for it.
-    pub(super) fn note(&mut self, value: f64, kept: SavedShadow) -> SavedShadow {
+    /// Notes a float that a known function makes text of. What is to be released for it.
+    pub(super) fn note(&mut self, known: Known) -> SavedShadow {
         let oldest = if self.all.len() == MOST { self.all.pop_front() } else { None };
         if oldest.is_some() {
             if self.unwritten.front() == Some(&self.first) {
@@ -48,7 +59,7 @@ impl KnownFloats {
             self.first += 1;
         }
         self.unwritten.push_back(self.first + self.all.len() as u64);
-        self.all.push_back(Known { value, kept });
+        self.all.push_back(known);
         oldest.map_or(SavedShadow::NONE, |oldest| oldest.kept)
     }
 
@@ -65,6 +76,16 @@ impl KnownFloats {
     pub(super) fn late(&self, value: f64) -> impl Iterator<Item = SavedShadow> {
         let late = self.unwritten.iter().rev().take(NEAR).map(|number| self.get(*number));
         late.filter(move |known| known.value == value).map(|known| known.kept)
+    }
+
+    /// Floats that are `value` rounded to a multiple of `unit`: all, or those among the last whose texts were not written yet.
+    pub(super) fn rounded_to(&self, value: f64, unit: f64, are_late: bool) -> Vec<Known> {
+        let is_it = |known: &&Known| known.is_rounded_to(value, unit);
+        if are_late {
+            let late = self.unwritten.iter().rev().take(NEAR).map(|number| self.get(*number));
+            return late.filter(is_it).copied().collect();
+        }
+        self.all.iter().filter(is_it).copied().collect()
     }
 
     /// Tells whether a text of theirs was not written yet.
@@ -90,28 +111,34 @@ impl KnownFloats {
 mod tests {
     use super::*;
 
+    fn known(value: f64, kept: u64) -> Known {
+        Known { value, kept: SavedShadow(kept), format: Format::F64, output: 0, notation: None }
+    }
+
     #[test]
     fn each_text_is_written_once() {
-        let mut known = KnownFloats::default();
-        known.note(1.5, SavedShadow(1));
-        known.note(1.25, SavedShadow(2));
-        known.note(1.5, SavedShadow(3));
-        assert_eq!([0.1, 0.1, 0.1].map(|unit| known.write(1.5, unit)), [true, true, false]);
-        assert_eq!([0.4, 0.5, 1.0].map(|unit| known.write(1.5, unit)), [false, true, false]);
+        let mut all = KnownFloats::default();
+        for (value, kept) in [(1.5, 1), (1.25, 2), (1.5, 3)] {
+            all.note(known(value, kept));
+        }
+        let late = |value, unit| all.rounded_to(value, unit, true).len();
+        assert_eq!([late(1.3, 0.1), late(1.5, 0.25), late(2.0, 1.0)], [1, 2, 3]);
+        assert_eq!([0.1, 0.1, 0.1].map(|unit| all.write(1.5, unit)), [true, true, false]);
+        assert_eq!([0.4, 0.5, 1.0].map(|unit| all.write(1.5, unit)), [false, true, false]);
         // A number with one digit, of a word before one that was printed, is not that one.
-        known.note(1.75, SavedShadow(4));
-        assert!(!known.write(1e8, 1e8) && known.write(1.75, 1e-16));
-        assert!(known.has(1.3, 0.1) && !known.has(1.4, 0.01));
-        assert_eq!(known.of(1.5).collect::<Vec<_>>(), [SavedShadow(1), SavedShadow(3)]);
+        all.note(known(1.75, 4));
+        assert!(!all.write(1e8, 1e8) && all.write(1.75, 1e-16));
+        assert!(all.has(1.3, 0.1) && !all.has(1.4, 0.01));
+        assert_eq!(all.of(1.5).collect::<Vec<_>>(), [SavedShadow(1), SavedShadow(3)]);
     }
 
     #[test]
     fn the_oldest_is_released() {
-        let mut known = KnownFloats::default();
-        let released = (0..=MOST).map(|n| known.note(n as f64, SavedShadow(n as u64 + 1)));
+        let mut all = KnownFloats::default();
+        let released = (0..=MOST).map(|n| all.note(known(n as f64, n as u64 + 1)));
         let released: Vec<SavedShadow> = released.filter(|kept| *kept != SavedShadow::NONE).collect();
-        assert_eq!((released, known.unwritten.len()), (vec![SavedShadow(1)], MOST));
-        let late = [MOST, MOST - NEAR].map(|n| known.late(n as f64).count());
-        assert_eq!((late, known.of((MOST - NEAR) as f64).count()), ([1, 0], 1));
+        assert_eq!((released, all.unwritten.len()), (vec![SavedShadow(1)], MOST));
+        let late = [MOST, MOST - NEAR].map(|n| all.late(n as f64).count());
+        assert_eq!((late, all.of((MOST - NEAR) as f64).count()), ([1, 0], 1));
     }
 }

@@ -57,6 +57,9 @@ pub(crate) trait Observer {
     /// Gives `x` the shadow that was kept, which is released.
     fn put_back(&mut self, m: &mut dyn Machine, x: Float, kept: SavedShadow);
 
+    /// Gives `x` the shadow that was kept, and goes on keeping it.
+    fn give(&mut self, m: &mut dyn Machine, x: Float, kept: SavedShadow);
+
     /// Tells whether a function with these operands must be taken as one operation. If not, it runs like any other
     /// code, which then must come to the same.
     fn wraps(&mut self, kept: &[SavedShadow]) -> bool;

@@ -1,11 +1,12 @@
 //! Floats that enter and leave by name or by being printed: what becomes of them in the report.
 
+use super::known::Known;
 use super::observer::Observer;
 use super::seeds::{self, Purpose, When};
 use super::state::State;
 use crate::hooks::abi::Float;
 use crate::hooks::machine::Machine;
-use shadowgrind_core::findings::{Input, Label, Output, OutputKind, Subject, TextNumbers, Value};
+use shadowgrind_core::findings::{Input, Label, Output, OutputKind, TextNumbers, Value};
 use shadowgrind_core::moves::Moves;
 use shadowgrind_core::shadow::{Leaves, Location, Seed};
 use shadowgrind_core::site::Site;
@@ -47,8 +48,7 @@ impl State {
     ) {
         let Leaving { kind, label, site, notation } = leaving;
         let leaves = Leaves { site, output: self.report.outputs.len(), notation, written: false };
-        let is_active =
-            self.report.subject == Subject::Derivatives && m.cell(x.location, x.format.bytes()) != 0;
+        let is_active = m.cell(x.location, x.format.bytes()) != 0;
         let (value, said) = observer.output(m, &leaves, x);
         let is_text = !matches!(kind, OutputKind::Spec | OutputKind::Mark);
         match notation {
@@ -58,7 +58,9 @@ impl State {
         }
         if is_text {
             let kept = observer.keep(m, x);
-            observer.release(&[self.known.note(value.to_f64(), kept)]);
+            let (value, output) = (value.to_f64(), leaves.output);
+            let known = Known { value, kept, format: x.format, output, notation };
+            observer.release(&[self.known.note(known)]);
         }
         let position = u16::try_from(position).unwrap_or(u16::MAX);
         let said = said.as_deref();

@@ -1,6 +1,7 @@
-//! Text that the program has made of floats with derivatives, and reads again: what it makes of it has none.
+//! Text that the program has made of floats with shadows, and reads again.
 //!
-//! Where a known function parses it, that is a gap. Such text is told by its characters, so that it does not matter how it went: as a
+//! Where a known function parses it, what it makes of it has the shadow of the float, if there is no doubt which one that was, and it is a
+//! gap otherwise (see [`super::read_back`]). Such text is told by its characters, so that it does not matter how it went: as a
 //! string, in a file or through a pipe; by its digits where nobody knows in which notation it was written. Where the program may read it by code of its own, nobody sees that: text which it
 //! has not written anywhere was made for somebody, and is counted. Knows nothing of parsers.
 
@@ -26,7 +27,7 @@ const MOST_SOUGHT: usize = 1 << 12;
 /// Bytes that the program writes among which their texts are sought.
 const MOST_WRITTEN: usize = 1 << 20;
 
-/// Floats with derivatives that were written as text.
+/// Floats with shadows that were written as text.
 #[derive(Debug, Default)]
 pub(super) struct OwnTexts {
     kept: VecDeque<(Value, Option<Notation>)>,
@@ -40,7 +41,7 @@ pub(super) struct OwnTexts {
 }
 
 impl OwnTexts {
-    /// Notes that a float with a derivative, `output` in the report, was made into text.
+    /// Notes that a float with a shadow, `output` in the report, was made into text.
     pub(super) fn note(&mut self, output: u64, value: Value, notation: Notation) {
         if self.sought.len() < MOST_SOUGHT {
             self.sought.push(output);
@@ -48,7 +49,7 @@ impl OwnTexts {
         self.keep(value, Some(notation));
     }
 
-    /// Notes that a float with a derivative was made into text in a notation that is not known.
+    /// Notes that a float with a shadow was made into text in a notation that is not known.
     pub(super) fn note_digits(&mut self, value: Value) {
         self.keep(value, None);
     }
@@ -70,6 +71,13 @@ impl OwnTexts {
         if self.seeks() {
             self.written_bytes += bytes.len();
             self.written.append(stream.clone(), bytes);
+        }
+    }
+
+    /// Notes that the program has read the text of this output back, and that its shadow was not lost.
+    pub(super) fn was_read(&mut self, output: u64) {
+        if let Ok(place) = self.sought.binary_search(&output) {
+            self.sought.remove(place);
         }
     }
 

@@ -7,6 +7,7 @@ mod reading;
 
 use super::observer::Observer;
 use super::outputs;
+use super::reread::{ReadBack, Rounded};
 use super::state::State;
 use super::texts::{self, Origin};
 use crate::hooks::machine::Machine;
@@ -52,8 +53,10 @@ pub(crate) struct Parsing {
     /// The number where it comes from has a minus sign, which the program reads apart.
     is_negated: bool,
     asker: Asker,
-    /// The text is one that the program has made of a float with a derivative.
+    /// The text is one that the program has made of a float with a shadow.
     is_own: bool,
+    /// The float whose digits were found last, if no text was parsed since.
+    pub(super) rounded: Option<Rounded>,
 }
 
 impl Parsing {
@@ -124,7 +127,7 @@ impl State {
         }
         let text = String::from_utf8_lossy(&text).into_owned();
         let is_own = is_data && self.own_texts.has(&text);
-        Some(Parsing { parse, order, text, value, origin, is_negated, asker, is_own })
+        Some(Parsing { parse, order, text, value, origin, is_negated, asker, is_own, rounded: None })
     }
 
     /// A call that parses has returned: seeds the number, if an input names it.
@@ -137,8 +140,13 @@ impl State {
     ) {
         let Some(float) = parsing.parse.float(m, parsing.value) else { return };
         let is_named = |parsed: &ParsedInputs| parsed.naming(parsing).next().is_some();
-        if parsing.is_own && !self.parsed.as_ref().is_some_and(is_named) {
-            self.lose_own(parsing.asker.site, function);
+        let is_named = self.parsed.as_ref().is_some_and(is_named);
+        let (text, site) = (parsing.text.clone(), parsing.asker.site);
+        // A number that the program was given, as it seems, may have the same text.
+        let is_given = is_named || matches!(parsing.origin, Origin::Known(_) | Origin::Ambiguous(_));
+        let text = ReadBack { text, site, rounded: parsing.rounded, is_own: parsing.is_own, is_given };
+        if self.read_back(&text, float, observer, m) && !is_named {
+            self.lose_own(site, function);
         }
         let Some(parsed) = &mut self.parsed else { return };
         parsed.unmade.remove(&parsing.order);

@@ -11,7 +11,6 @@ use crate::session::python::Python;
 use crate::session::tree;
 use crate::x86::function::Counted;
 use crate::x86::rounding::Rounding;
-use shadowgrind_core::findings::Subject;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -71,7 +70,7 @@ impl Session {
         for function in &file.hooked {
             let address = function.address.wrapping_add(bias);
             let is_wanted = self.wants(&function.hook, state.printed);
-            let is_parser = matches!(function.hook, Hook::Parses(_)) && self.has_derivatives();
+            let is_parser = matches!(function.hook, Hook::Parses(_)) && self.config.shadow.is_carried();
             if !range.contains(&address) || !is_wanted && !is_parser {
                 continue;
             }
@@ -87,16 +86,8 @@ impl Session {
         added
     }
 
-    /// Tells whether text that the program writes may be made of derivatives.
-    fn has_derivatives(&self) -> bool {
-        self.config.shadow.subject() == Subject::Derivatives
-    }
-
     /// Hooks functions that parse once the program has written what they may parse again: their addresses.
     pub(crate) fn hook_parsers(&self) -> Vec<u64> {
-        if !self.has_derivatives() {
-            return Vec::new();
-        }
         let mut state = self.state.lock();
         let parsers = if state.own_texts.is_empty() { Vec::new() } else { std::mem::take(&mut state.later) };
         let addresses = parsers.iter().map(|&(address, _)| address).collect();
@@ -130,7 +121,7 @@ impl Session {
         match hook {
             Hook::Output(..) | Hook::Prints => printed,
             Hook::Math(_)
-            | Hook::Digits
+            | Hook::Digits(_)
             | Hook::LeftOut(_)
             | Hook::Boxes(_)
             | Hook::Software

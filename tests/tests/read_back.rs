@@ -1,0 +1,108 @@
+//! Numbers that a program makes text of and reads back: their derivatives, and their errors where they were rounded between.
+//!
+//! A guest in `guests/mpfr/read_back` prints 0.015 in the end. In the reals it would print 0.03: what it prints is one and a half times a
+//! number that it has rounded, by way of its text, to another side than the reals are.
+
+#![forbid(unsafe_code)]
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use shadowgrind_tests::host;
+use shadowgrind_tests::shadowed::build::Recipe;
+use shadowgrind_tests::shadowed::gaps::{counted, gaps, observe};
+use shadowgrind_tests::shadowed::observe::Case;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Guests that are compiled, and how.
+const COMPILED: &[(&str, &[&str])] = &[
+    ("rounded.c", &["gcc -O0", "gcc -O2", "clang -O2"]),
+    ("general.c", &["gcc -O2"]),
+    ("rounded.cpp", &["g++ -O2"]),
+    ("rounded.rs", &["rustc -O"]),
+    ("rounded.go", &["go build"]),
+    ("rounded.f90", &["gfortran -O2"]),
+];
+
+/// Scripts and their interpreters.
+const SCRIPTS: &[(&str, &[&str])] = &[
+    ("rounded.py", &["/usr/bin/python3"]),
+    ("rounded.js", &["node"]),
+    ("rounded.pl", &["perl"]),
+    ("rounded.awk", &["gawk -f", "mawk -f"]),
+    ("rounded.php", &["php"]),
+    ("rounded.lua", &["/usr/bin/lua"]),
+];
+
+fn main() -> ExitCode {
+    let mut trials = Vec::new();
+    for shadow in ["mpfr", "error"] {
+        for &(file, hows) in COMPILED.iter().chain(SCRIPTS) {
+            for &how in hows {
+                let name = format!("{file}/{how}/{shadow}");
+                trials.push(Trial::test(name.clone(), move || {
+                    let Some(case) = case(&name, shadow, file, how)? else { return Ok(()) };
+                    check_rounded(&case)
+                }));
+            }
+        }
+    }
+    for shadow in ["dot", "adjoint"] {
+        trials.push(Trial::test(format!("read_back.c/{shadow}"), move || check_derivatives(shadow)));
+    }
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
+
+/// The guest as `how` says: a compiler and its options, or an interpreter and its. Nothing if that is not installed.
+fn case(name: &str, shadow: &'static str, file: &str, how: &str) -> Result<Option<Case>, Failed> {
+    let source = host::tests_dir().join("guests/mpfr/read_back").join(file);
+    let (program, options) = how.split_once(' ').unwrap_or((how, ""));
+    if COMPILED.iter().any(|(compiled, _)| *compiled == file) {
+        let flags = format!("{options} -g").replace("build -g", "build").replace("-O -g", "-O");
+        let built = Recipe::new(program, &flags, &source, "").build()?;
+        if built.is_none() {
+            host::skipped(name, &format!("{program} is not installed"));
+        }
+        return Ok(built.map(|exe| Case::new(shadow, &[], &exe)));
+    }
+    let Some(program) = host::find_program(program) else {
+        host::skipped(name, &format!("{program} is not installed"));
+        return Ok(None);
+    };
+    let options = options.split_whitespace().map(PathBuf::from);
+    Ok(Some(options.chain([source]).fold(Case::new(shadow, &[], &program), Case::arg)))
+}
+
+/// Checks that the last number is judged wrong, and its text in the reals.
+fn check_rounded(case: &Case) -> Result<(), Failed> {
+    let document = case.observe()?.report.document;
+    let last = document["outputs"].as_array().and_then(|outputs| outputs.last());
+    let field = |name: &str| last.and_then(|output| output[name].as_str()).unwrap_or_default().to_owned();
+    let said = ["printed", "printed_exact", "judgement"].map(field);
+    let is_told = ["0.030", "0.03"].contains(&&*said[1]);
+    if said[0] == "0.015" && is_told && said[2] == "wrong" { Ok(()) } else { Err(format!("{said:?}").into()) }
+}
+
+/// Checks derivatives by their closed forms: of 2 x²/3 and 1/x², and of a text that may be anybody's, which is counted.
+fn check_derivatives(shadow: &'static str) -> Result<(), Failed> {
+    const X: f64 = 1.7;
+    for options in [&[][..], &["--no-avx512"]] {
+        let Some(seen) = observe(shadow, "read_back.c", "-O2 -g", "sse2", options) else { return Ok(()) };
+        let found = |value: f64| {
+            let outputs = seen.report.outputs.iter().rev();
+            outputs.into_iter().find(|output| (output.value - value).abs() < 1e-12)
+        };
+        for (value, derivative) in
+            [(2.0 * X * X / 3.0, 4.0 * X / 3.0), (1.0 / (X * X), -2.0 / (X * X * X)), (1.5, 0.0)]
+        {
+            // Of a gradient, outputs that depend on nothing are not listed.
+            let dot = found(value).and_then(|output| output.dot).unwrap_or(0.0);
+            if (dot - derivative).abs() > 1e-12 {
+                return Err(format!("{options:?}: {dot}, not {derivative}, of {value}").into());
+            }
+        }
+        if gaps(&seen).len() != 1 || counted(&seen, "main") != 1 {
+            return Err(format!("{options:?}: {:?}", gaps(&seen)).into());
+        }
+    }
+    Ok(())
+}
