@@ -45,8 +45,8 @@ where
 {
     shadow.expect_sums(lowered.sums);
     let (sums, whole) = (lowered.sums, lowered.whole);
-    let (outcome, are_crossed) = (Outcome::default(), false);
-    let mut run = Run { site, record, shadow, cells, sums, whole, outcome, are_crossed };
+    let (outcome, are_no_number) = (Outcome::default(), false);
+    let mut run = Run { site, record, shadow, cells, sums, whole, outcome, are_no_number };
     let mut skip = 0;
     for step in &lowered.steps {
         if skip > 0 {
@@ -64,7 +64,7 @@ where
         }
     }
     run.outcome.lost &= !lowered.passing;
-    run.outcome.taken |= run.outcome.lost && !run.are_crossed;
+    run.outcome.taken |= run.outcome.lost && !run.are_no_number;
     run.outcome
 }
 
@@ -76,9 +76,9 @@ struct Run<'a, S, C> {
     sums: Sums,
     whole: Option<Format>,
     outcome: Outcome,
-    /// Digits were lost of two floats at once, of which nobody makes a number: a selection does that to the upper half of a register where
-    /// a scalar comparison has left what was there for a mask.
-    are_crossed: bool,
+    /// Digits were lost of which nobody makes a number: of integers that were made of a float before, or of two floats at once. A selection
+    /// does that to the upper half of a register where a scalar comparison has left what was there for a mask.
+    are_no_number: bool,
 }
 
 impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {

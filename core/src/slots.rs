@@ -129,8 +129,7 @@ impl<V> Slots<V> {
     /// Each byte of the trace of `handle`, or of what is a trace itself, or a part of one: a number that nobody is given as a handle. Nothing
     /// if `handle` stands for nothing, or is a trace of a trace several times over.
     pub fn trace_of(&self, handle: u64) -> Option<u8> {
-        let is_trace = self.pages.len() <= page_of(handle);
-        if !is_trace {
+        if !self.is_trace(handle) {
             return self.stands_for_any(handle).then_some(*TRACES.end());
         }
         let bytes = handle.to_le_bytes();
@@ -139,6 +138,11 @@ impl<V> Slots<V> {
             // Parts of handles.
             None => (handle != NO_HANDLE).then_some(*TRACES.end()),
         }
+    }
+
+    /// Tells whether `handle` is a trace, or put together of parts of handles or traces: nobody was given it. Zero is one, too.
+    pub fn is_trace(&self, handle: u64) -> bool {
+        handle == NO_HANDLE || self.pages.len() <= page_of(handle)
     }
 
     /// The float of `format` that `handle` stands for. Any number will do as a handle.

@@ -79,6 +79,11 @@ pub trait Words {
     fn trace(&self, _cell: u128, _bytes: usize) -> Option<u128> {
         None
     }
+
+    /// Tells whether `cell`, which is not zero and beside `bytes` bytes, is such a trace.
+    fn is_trace(&self, _cell: u128, _bytes: usize) -> bool {
+        false
+    }
 }
 
 /// Numbers in place, as floats of the format beside them, but as doubles beside those of ten bytes. Nothing, if the number is +0.
@@ -151,6 +156,12 @@ impl Words for InPlace {
             _ => u8::MAX,
         };
         Some(!(0xff << at) | u128::from(left) << at)
+    }
+
+    fn is_trace(&self, cell: u128, bytes: usize) -> bool {
+        let ones = u128::MAX >> (128 - 8 * bytes);
+        // The lowest byte counts down.
+        cell & ones | 0xff == ones
     }
 }
 
@@ -244,6 +255,10 @@ impl<V: Negated> Words for Slots<V> {
         let first = [cell as u32, (cell >> 32) as u32].into_iter().find(|&word| word != 0)?;
         let byte = self.trace_of(u64::from(first & HANDLE))?;
         Some(u128::from_ne_bytes([byte; 16]))
+    }
+
+    fn is_trace(&self, cell: u128, _bytes: usize) -> bool {
+        [cell as u32, (cell >> 32) as u32].into_iter().all(|word| self.is_trace(u64::from(word & HANDLE)))
     }
 }
 

@@ -36,6 +36,11 @@ fn floats_made_of_bits_of_others_are_counted() {
             if shadow == "error" {
                 // A cell in place says nothing of digits that are put beside its last bytes.
                 expected.remove("mixed");
+                if flags.starts_with("-O0") {
+                    // Two of the four have more error than is clean, and their digits are taken from all of the float there: that these
+                    // reach no text is counted as well.
+                    expected.insert("spelled".to_owned(), 6);
+                }
                 let unsettled = |output: &Value| output["judgement"] == "unsettled";
                 let outputs = seen.report.document["outputs"].as_array().expect("outputs");
                 assert_eq!(outputs.iter().filter(|output| unsettled(output)).count(), 16);

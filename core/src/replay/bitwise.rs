@@ -298,8 +298,9 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
             None => self.cells.set(to, format, self.bits(format, r), made),
             Some(lost) => {
                 let carries_both = !self.carried(x, format.bytes()).contains(&0) && x[0] != x[1];
-                self.are_crossed |= carries_both;
-                self.outcome.taken |= !carries_both;
+                let is_no_number = carries_both || self.are_traces(&x, format.bytes());
+                self.are_no_number |= is_no_number;
+                self.outcome.taken |= !is_no_number;
                 self.outcome.lost = true;
                 let (bits, shadow) = (self.bits(format, lost), self.get(format, lost));
                 let seen = Observed { format, bits, shadow: shadow.as_ref() };

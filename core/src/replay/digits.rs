@@ -12,19 +12,26 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
     pub(super) fn digits(&mut self, x: &[(Operand, u16)], to: &[(Place, u16)]) {
         let with_bytes = |(location, bytes): (Location, u16)| (location, usize::from(bytes));
         let to: Vec<_> = to.iter().map(|&(to, bytes)| with_bytes((self.location(to), bytes))).collect();
-        let mut lost = Vec::new();
+        let (mut lost, mut are_traces) = (Vec::new(), true);
         for &(x, bytes) in x {
             let from = with_bytes((self.location(x.place), bytes));
             if self.is_any(x, from.1) {
                 self.outcome.lost = true;
+                are_traces &= self.are_traces(&[x], from.1);
                 lost.extend(self.leaves_trace(x, from.1).then_some(from));
             }
         }
+        self.are_no_number |= are_traces;
         if S::TRACES && !lost.is_empty() {
             self.cells.leave_trace(&lost, &to);
         } else {
             to.into_iter().for_each(|(to, bytes)| self.cells.clear(to, bytes));
         }
+    }
+
+    /// Tells whether nothing is kept beside these operands, of `bytes` bytes each, but traces.
+    pub(super) fn are_traces(&mut self, x: &[Operand], bytes: usize) -> bool {
+        x.iter().all(|&x| !self.is_any(x, bytes) || self.cells.is_trace(self.location(x.place), bytes))
     }
 
     /// Tells whether what is made of an operand of `bytes` bytes, which has a shadow, is not to be taken for a float without one.

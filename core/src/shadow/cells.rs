@@ -125,6 +125,11 @@ pub trait Cells<V> {
         to.iter().for_each(|&(to, bytes)| self.clear(to, bytes));
     }
 
+    /// Tells whether what is kept beside `bytes` bytes, eight at most, is a trace, and nothing else.
+    fn is_trace(&mut self, _location: Location, _bytes: usize) -> bool {
+        false
+    }
+
     /// Notes at `location`, where nothing is kept, that there is the lower part of a float beside which something was.
     fn mark_rest(&mut self, _location: Location) {}
 

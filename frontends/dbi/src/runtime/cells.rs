@@ -132,6 +132,12 @@ impl<W: Words> Cells<W::Value> for MirrorCells<'_, '_, W> {
         to.iter().for_each(|&(to, bytes)| self.write(to, &trace.to_le_bytes()[..bytes]));
     }
 
+    fn is_trace(&mut self, location: Location, bytes: usize) -> bool {
+        let mut cell = [0; 16];
+        self.read(location, &mut cell[..bytes]);
+        self.words.is_trace(u128::from_le_bytes(cell), bytes)
+    }
+
     fn permute(&mut self, from: [Location; 2], to: Location, map: &[u8]) {
         let mut sources = [[0; WIDEST]; 2];
         let reach = |second: bool| {
