@@ -147,7 +147,7 @@ pub(super) struct TakenFloats {
 }
 
 /// Key by which values are in order.
-fn key(value: f64) -> u64 {
+pub(super) fn key(value: f64) -> u64 {
     let bits = value.to_bits();
     if bits >> 63 == 0 { bits | 1 << 63 } else { !bits }
 }

@@ -4,10 +4,11 @@
 //! written again while another float waits whose text it is, that was made by code that nobody knows. Knows no texts but by their
 //! values, and leaves it to its user to compare shadows.
 
+use super::by_value::key;
 use super::observer::SavedShadow;
 use shadowgrind_core::format::Format;
 use shadowgrind_core::text::Notation;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 /// Floats that are kept.
 const MOST: usize = 4096;
@@ -34,14 +35,21 @@ impl Known {
 
 /// Tells whether `value` may be `float` rounded to a multiple of `unit`, be both inexact as doubles.
 pub(super) fn is_rounded_to(float: f64, value: f64, unit: f64) -> bool {
+    (float - value).abs() <= reach(value, unit)
+}
+
+/// Largest distance from `value`, a multiple of `unit`, of a float that may have been rounded to it.
+fn reach(value: f64, unit: f64) -> f64 {
     const INEXACT: f64 = 1e-15;
-    (float - value).abs() <= 0.5 * unit + INEXACT * value.abs()
+    0.5 * unit + INEXACT * value.abs()
 }
 
 /// The last of these floats, the oldest first.
 #[derive(Debug, Default)]
 pub(super) struct KnownFloats {
     all: VecDeque<Known>,
+    /// Values and numbers, in the order of values.
+    by_value: BTreeSet<(u64, u64)>,
     /// Number of the oldest, among all that there ever were.
     first: u64,
     /// Numbers of those whose texts were not written yet, in ascending order: mostly few, and the next to be written is the first.
@@ -52,13 +60,17 @@ impl KnownFloats {
     /// Notes a float that a known function makes text of. What is to be released for it.
     pub(super) fn note(&mut self, known: Known) -> SavedShadow {
         let oldest = if self.all.len() == MOST { self.all.pop_front() } else { None };
-        if oldest.is_some() {
+        if let Some(oldest) = oldest {
+            self.by_value.remove(&(key(oldest.value + 0.0), self.first));
             if self.unwritten.front() == Some(&self.first) {
                 self.unwritten.pop_front();
             }
             self.first += 1;
         }
-        self.unwritten.push_back(self.first + self.all.len() as u64);
+        let number = self.first + self.all.len() as u64;
+        self.unwritten.push_back(number);
+        // Zeros are one.
+        self.by_value.insert((key(known.value + 0.0), number));
         self.all.push_back(known);
         oldest.map_or(SavedShadow::NONE, |oldest| oldest.kept)
     }
@@ -67,9 +79,17 @@ impl KnownFloats {
         &self.all[(number - self.first) as usize]
     }
 
+    /// Floats no farther from `value` than `reach`.
+    fn around(&self, value: f64, reach: f64) -> impl Iterator<Item = &Known> {
+        let (from, to) = (value - reach + 0.0, value + reach + 0.0);
+        // Nothing is around what is no number.
+        let within = if from <= to { (key(from), 0)..=(key(to), u64::MAX) } else { (0, 0)..=(0, 0) };
+        self.by_value.range(within).map(|&(_, number)| self.get(number))
+    }
+
     /// Shadows of those that are `value`.
     pub(super) fn of(&self, value: f64) -> impl Iterator<Item = SavedShadow> {
-        self.all.iter().filter(move |known| known.value == value).map(|known| known.kept)
+        self.around(value, 0.0).filter(move |known| known.value == value).map(|known| known.kept)
     }
 
     /// Shadows of those among the last that are `value`, if their texts were not written yet: the functions may still be at work.
@@ -85,7 +105,7 @@ impl KnownFloats {
             let late = self.unwritten.iter().rev().take(NEAR).map(|number| self.get(*number));
             return late.filter(is_it).copied().collect();
         }
-        self.all.iter().filter(is_it).copied().collect()
+        self.around(value, reach(value, unit)).filter(is_it).copied().collect()
     }
 
     /// Tells whether a text of theirs was not written yet.
@@ -95,7 +115,7 @@ impl KnownFloats {
 
     /// Tells whether one is `value`, rounded to a multiple of `unit`.
     pub(super) fn has(&self, value: f64, unit: f64) -> bool {
-        self.all.iter().any(|known| known.is_rounded_to(value, unit))
+        self.around(value, reach(value, unit)).any(|known| known.is_rounded_to(value, unit))
     }
 
     /// Notes that a number was written that is `value`, a multiple of `unit`: the text of the first of these that was not written yet, if
@@ -130,6 +150,13 @@ mod tests {
         assert!(!all.write(1e8, 1e8) && all.write(1.75, 1e-16));
         assert!(all.has(1.3, 0.1) && !all.has(1.4, 0.01));
         assert_eq!(all.of(1.5).collect::<Vec<_>>(), [SavedShadow(1), SavedShadow(3)]);
+        all.note(known(-0.0, 5));
+        all.note(known(f64::INFINITY, 6));
+        let found = |value: f64, unit| (all.of(value).count(), all.rounded_to(value, unit, false).len());
+        assert_eq!(
+            [found(0.0, 0.1), found(f64::INFINITY, f64::INFINITY), found(f64::NAN, 0.1)],
+            [(1, 1), (1, 0), (0, 0)]
+        );
     }
 
     #[test]
