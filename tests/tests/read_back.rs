@@ -7,24 +7,18 @@
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use shadowgrind_tests::host;
-use shadowgrind_tests::shadowed::build::Recipe;
 use shadowgrind_tests::shadowed::gaps::{counted, gaps, observe};
 use shadowgrind_tests::shadowed::observe::Case;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Guests that are compiled, and how.
-const COMPILED: &[(&str, &[&str])] = &[
+/// Guests, and the compilers or interpreters by which they run.
+const GUESTS: &[(&str, &[&str])] = &[
     ("rounded.c", &["gcc -O0", "gcc -O2", "clang -O2"]),
     ("general.c", &["gcc -O2"]),
     ("rounded.cpp", &["g++ -O2"]),
     ("rounded.rs", &["rustc -O"]),
     ("rounded.go", &["go build"]),
     ("rounded.f90", &["gfortran -O2"]),
-];
-
-/// Scripts and their interpreters.
-const SCRIPTS: &[(&str, &[&str])] = &[
     ("rounded.py", &["/usr/bin/python3"]),
     ("rounded.js", &["node"]),
     ("rounded.pl", &["perl"]),
@@ -36,11 +30,12 @@ const SCRIPTS: &[(&str, &[&str])] = &[
 fn main() -> ExitCode {
     let mut trials = Vec::new();
     for shadow in ["mpfr", "error"] {
-        for &(file, hows) in COMPILED.iter().chain(SCRIPTS) {
+        for &(file, hows) in GUESTS {
+            let source = host::tests_dir().join("guests/mpfr/read_back").join(file);
             for &how in hows {
-                let name = format!("{file}/{how}/{shadow}");
+                let (name, source) = (format!("{file}/{how}/{shadow}"), source.clone());
                 trials.push(Trial::test(name.clone(), move || {
-                    let Some(case) = case(&name, shadow, file, how)? else { return Ok(()) };
+                    let Some(case) = Case::of_guest(&name, shadow, &source, how)? else { return Ok(()) };
                     check_rounded(&case)
                 }));
             }
@@ -50,26 +45,6 @@ fn main() -> ExitCode {
         trials.push(Trial::test(format!("read_back.c/{shadow}"), move || check_derivatives(shadow)));
     }
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
-}
-
-/// The guest as `how` says: a compiler and its options, or an interpreter and its. Nothing if that is not installed.
-fn case(name: &str, shadow: &'static str, file: &str, how: &str) -> Result<Option<Case>, Failed> {
-    let source = host::tests_dir().join("guests/mpfr/read_back").join(file);
-    let (program, options) = how.split_once(' ').unwrap_or((how, ""));
-    if COMPILED.iter().any(|(compiled, _)| *compiled == file) {
-        let flags = format!("{options} -g").replace("build -g", "build").replace("-O -g", "-O");
-        let built = Recipe::new(program, &flags, &source, "").build()?;
-        if built.is_none() {
-            host::skipped(name, &format!("{program} is not installed"));
-        }
-        return Ok(built.map(|exe| Case::new(shadow, &[], &exe)));
-    }
-    let Some(program) = host::find_program(program) else {
-        host::skipped(name, &format!("{program} is not installed"));
-        return Ok(None);
-    };
-    let options = options.split_whitespace().map(PathBuf::from);
-    Ok(Some(options.chain([source]).fold(Case::new(shadow, &[], &program), Case::arg)))
 }
 
 /// Checks that the last number is judged wrong, and its text in the reals.

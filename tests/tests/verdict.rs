@@ -224,26 +224,7 @@ fn check_spread(name: &str, how: &str) -> Result<(), Failed> {
 
 /// The report has the texts that the program prints, and would have printed.
 fn check_printed(name: &str, source: &Path, how: &str) -> Result<(), Failed> {
-    let (compiler, level) = how.split_once(' ').unwrap_or((how, ""));
-    let case = if level.is_empty() {
-        // An interpreter.
-        let Some(program) = host::find_program(compiler) else {
-            host::skipped(name, &format!("{compiler} is not installed"));
-            return Ok(());
-        };
-        Case::new("mpfr", &[], &program).arg(source)
-    } else {
-        let (debug, libs) = match compiler {
-            "go" => ("", ""),
-            "rustc" => ("-g", ""),
-            _ => ("-g", "-lm"),
-        };
-        let Some(exe) = Recipe::new(compiler, &format!("{level} {debug}"), source, libs).build()? else {
-            host::skipped(name, &format!("{compiler} is not installed"));
-            return Ok(());
-        };
-        Case::new("mpfr", &[], &exe)
-    };
+    let Some(case) = Case::of_guest(name, "mpfr", source, how)? else { return Ok(()) };
     let observed = case.observe()?;
     let stdout = String::from_utf8_lossy(&observed.outcome.stdout).into_owned();
     let outputs = observed.report.document["outputs"].as_array().cloned().unwrap_or_default();

@@ -1,5 +1,6 @@
 //! Runs a program natively and under a shadow, insists that it did not notice, and reads the report.
 
+use super::build::Recipe;
 use super::report::Report;
 use crate::compare::differences;
 use crate::host;
@@ -13,6 +14,9 @@ use std::time::Duration;
 
 /// File that the tool is told to write; part of no outcome.
 const REPORT: &str = "shadowgrind-report.json";
+
+/// Extensions of guests that are compiled; others are scripts.
+const COMPILED: [&str; 5] = ["c", "cpp", "rs", "go", "f90"];
 
 /// A program and how it is run.
 #[derive(Clone, Debug)]
@@ -54,6 +58,37 @@ impl Case {
             files: Vec::new(),
             exit: 0,
         }
+    }
+
+    /// The guest `source` under a shadow, as `how` says: by a compiler and its options, or by an interpreter and its. Nothing, with a
+    /// word of why `name` is not tested, if that is not installed.
+    pub fn of_guest(
+        name: &str,
+        shadow: &'static str,
+        source: &Path,
+        how: &str,
+    ) -> Result<Option<Case>, String> {
+        let (program, options) = how.split_once(' ').unwrap_or((how, ""));
+        let extension = source.extension().unwrap_or_default().to_string_lossy();
+        let exe = if COMPILED.contains(&&*extension) {
+            let (debug, libs) = match program {
+                "go" => ("", ""),
+                "rustc" => ("-g", ""),
+                _ => ("-g", "-lm"),
+            };
+            Recipe::new(program, &format!("{options} {debug}"), source, libs).build()?
+        } else {
+            host::find_program(program)
+        };
+        let Some(exe) = exe else {
+            host::skipped(name, &format!("{program} is not installed"));
+            return Ok(None);
+        };
+        let case = Case::new(shadow, &[], &exe);
+        if COMPILED.contains(&&*extension) {
+            return Ok(Some(case));
+        }
+        Ok(Some(options.split_whitespace().fold(case, Case::arg).arg(source)))
     }
 
     /// Gives the case another argument.

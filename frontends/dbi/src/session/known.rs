@@ -92,20 +92,24 @@ impl KnownFloats {
         self.around(value, 0.0).filter(move |known| known.value == value).map(|known| known.kept)
     }
 
-    /// Shadows of those among the last that are `value`, if their texts were not written yet: the functions may still be at work.
-    pub(super) fn late(&self, value: f64) -> impl Iterator<Item = SavedShadow> {
-        let late = self.unwritten.iter().rev().take(NEAR).map(|number| self.get(*number));
-        late.filter(move |known| known.value == value).map(|known| known.kept)
+    /// The last whose texts were not written yet: the functions may still be at work.
+    fn last(&self) -> impl Iterator<Item = &Known> {
+        self.unwritten.iter().rev().take(NEAR).map(|number| self.get(*number))
     }
 
-    /// Floats that are `value` rounded to a multiple of `unit`: all, or those among the last whose texts were not written yet.
-    pub(super) fn rounded_to(&self, value: f64, unit: f64, are_late: bool) -> Vec<Known> {
-        let is_it = |known: &&Known| known.is_rounded_to(value, unit);
-        if are_late {
-            let late = self.unwritten.iter().rev().take(NEAR).map(|number| self.get(*number));
-            return late.filter(is_it).copied().collect();
-        }
-        self.around(value, reach(value, unit)).filter(is_it).copied().collect()
+    /// Shadows of those among the last, not written yet, that are `value`.
+    pub(super) fn late(&self, value: f64) -> impl Iterator<Item = SavedShadow> {
+        self.last().filter(move |known| known.value == value).map(|known| known.kept)
+    }
+
+    /// Floats that are `value` rounded to a multiple of `unit`.
+    pub(super) fn rounded_to(&self, value: f64, unit: f64) -> impl Iterator<Item = &Known> {
+        self.around(value, reach(value, unit)).filter(move |known| known.is_rounded_to(value, unit))
+    }
+
+    /// Floats among the last, not written yet, that are `value` rounded so.
+    pub(super) fn late_rounded_to(&self, value: f64, unit: f64) -> impl Iterator<Item = &Known> {
+        self.last().filter(move |known| known.is_rounded_to(value, unit))
     }
 
     /// Tells whether a text of theirs was not written yet.
@@ -115,7 +119,7 @@ impl KnownFloats {
 
     /// Tells whether one is `value`, rounded to a multiple of `unit`.
     pub(super) fn has(&self, value: f64, unit: f64) -> bool {
-        self.around(value, reach(value, unit)).any(|known| known.is_rounded_to(value, unit))
+        self.rounded_to(value, unit).next().is_some()
     }
 
     /// Notes that a number was written that is `value`, a multiple of `unit`: the text of the first of these that was not written yet, if
@@ -141,7 +145,7 @@ mod tests {
         for (value, kept) in [(1.5, 1), (1.25, 2), (1.5, 3)] {
             all.note(known(value, kept));
         }
-        let late = |value, unit| all.rounded_to(value, unit, true).len();
+        let late = |value, unit| all.late_rounded_to(value, unit).count();
         assert_eq!([late(1.3, 0.1), late(1.5, 0.25), late(2.0, 1.0)], [1, 2, 2]);
         assert_eq!([0.1, 0.1, 0.1].map(|unit| all.write(1.5, unit)), [true, true, false]);
         assert_eq!([0.4, 0.5, 1.0].map(|unit| all.write(1.5, unit)), [false, true, false]);
@@ -152,7 +156,7 @@ mod tests {
         assert_eq!(all.of(1.5).collect::<Vec<_>>(), [SavedShadow(1), SavedShadow(3)]);
         all.note(known(-0.0, 5));
         all.note(known(f64::INFINITY, 6));
-        let found = |value: f64, unit| (all.of(value).count(), all.rounded_to(value, unit, false).len());
+        let found = |value: f64, unit| (all.of(value).count(), all.rounded_to(value, unit).count());
         assert_eq!(
             [found(0.0, 0.1), found(f64::INFINITY, f64::INFINITY), found(f64::NAN, 0.1)],
             [(1, 1), (1, 0), (0, 0)]

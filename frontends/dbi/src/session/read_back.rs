@@ -127,7 +127,10 @@ impl State {
         }
         // What was written before is hardly read once more, unless the text is nobody else's.
         let are_late = !text.is_own;
-        let mut all = self.known.rounded_to(value, unit, are_late);
+        let mut all: Vec<Known> = match are_late {
+            true => self.known.late_rounded_to(value, unit).copied().collect(),
+            false => self.known.rounded_to(value, unit).copied().collect(),
+        };
         all.retain(|known| known.format == Format::F64);
         if are_late && self.report.subject == Subject::Derivatives {
             all.retain(|known| {

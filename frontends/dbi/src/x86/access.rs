@@ -56,6 +56,17 @@ pub(super) fn raises_otherwise(insn: &Instruction) -> bool {
     insn.rounding_control() != RoundingControl::None || insn.suppress_all_exceptions()
 }
 
+/// Tells whether the address of the instruction's memory operand is computed from `register`, or a wider one that it is part of.
+pub(crate) fn is_in_address(insn: &Instruction, register: Register) -> bool {
+    let register = register.full_register();
+    [insn.memory_base(), insn.memory_index()].map(Register::full_register).contains(&register)
+}
+
+/// Tells whether `register`, or another part of the same one, is an explicit operand.
+pub(crate) fn is_operand(insn: &Instruction, register: Register) -> bool {
+    (0..insn.op_count()).any(|n| insn.op_register(n).full_register() == register.full_register())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

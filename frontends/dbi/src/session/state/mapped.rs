@@ -88,6 +88,9 @@ impl Session {
 
     /// Hooks functions that parse once the program has written what they may parse again: their addresses.
     pub(crate) fn hook_parsers(&self) -> Vec<u64> {
+        if !self.config.shadow.is_carried() {
+            return Vec::new();
+        }
         let mut state = self.state.lock();
         let parsers = if state.own_texts.is_empty() { Vec::new() } else { std::mem::take(&mut state.later) };
         let addresses = parsers.iter().map(|&(address, _)| address).collect();

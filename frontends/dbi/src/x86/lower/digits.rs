@@ -3,8 +3,7 @@
 //! Does not know what the instructions compute: within sixteen bytes all of a result may come of all that is read.
 
 use super::build::{Build, register_place, written};
-use crate::x86::access::{is_read, is_write};
-use iced_x86::Register;
+use crate::x86::access::{is_in_address, is_operand, is_read, is_write};
 use shadowgrind_core::step::{Place, Step};
 
 /// Bytes of a vector register among which instructions make lanes of others.
@@ -14,12 +13,7 @@ const WIDE: u16 = 8;
 
 /// Has all that the instruction writes come of all that it reads. Its memory operands are named.
 pub(super) fn digits(build: &mut Build<'_>) {
-    let insn = build.insn;
-    // An address is no operand.
-    let is_address = |register: Register| {
-        [insn.memory_base(), insn.memory_index()].contains(&register.full_register())
-            && (0..insn.op_count()).all(|n| insn.op_register(n).full_register() != register.full_register())
-    };
+    let is_address = |register| is_in_address(build.insn, register) && !is_operand(build.insn, register);
     let registers = build.info.used_registers().iter();
     let registers = registers.filter(|used| is_read(used.access()) && !is_address(used.register()));
     let mut read: Vec<(Place, u16)> = registers.filter_map(|used| register_place(used.register())).collect();

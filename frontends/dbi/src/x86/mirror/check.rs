@@ -7,7 +7,7 @@ use super::encode;
 use super::operand;
 use super::zero_test::Tested;
 use crate::context::Context;
-use crate::x86::access::is_read;
+use crate::x86::access::{is_in_address, is_operand, is_read};
 use crate::x86::asm::{Gpr, RCX};
 use crate::x86::code::{ExitKind, Slot};
 use crate::x86::emit::Emitter;
@@ -49,20 +49,15 @@ impl Emitter {
         let mask = self.mode.mask();
         let mut sources = Vec::new();
         // As an address it is no float; one that is an operand as well keeps its shadow, or hands it on.
-        let operands: Vec<Register> =
-            (0..insn.op_count()).map(|n| insn.op_register(n).full_register()).collect();
         let asks_of_addresses = self.asks_of_addresses();
-        let is_address = |register: Register| {
-            let is_base =
-                [insn.memory_base(), insn.memory_index()].map(Register::full_register).contains(&register);
-            is_base && (asks_of_addresses || !operands.contains(&register))
-        };
+        let is_address =
+            |register| is_in_address(insn, register) && (asks_of_addresses || !is_operand(insn, register));
         // What is written perhaps may keep what it had.
         let reads = |access| is_read(access) || access == OpAccess::CondWrite;
         for used in self.facts.info(insn).used_registers().iter().filter(|used| reads(used.access())) {
             let register = used.register();
             let source = if let Some(n) = super::general_number(register) {
-                let carries = mask >> n & 1 != 0 && !is_address(register.full_register());
+                let carries = mask >> n & 1 != 0 && !is_address(register);
                 carries.then_some(Source::Cell(n))
             } else if register.is_vector_register() {
                 Some(Source::Vector(register.number() as u8))
