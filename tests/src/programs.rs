@@ -45,7 +45,7 @@ struct Case {
 /// Seconds.
 const USUAL_TIMEOUT: u64 = 180;
 
-/// In other configurations than the default, each run has every fourth one.
+/// In other configurations than the default, each run has every fourth one, or fewer where only the engine is slow.
 const PROGRAM_TURNS: usize = 4;
 
 /// Files that preparation left behind, shared by the runs of a case.
@@ -61,7 +61,7 @@ pub fn program_trials(engines: &[Engine], with_long: bool) -> Vec<Trial> {
         let prepared = Prepared::default();
         for (e, engine) in engines.iter().enumerate() {
             for (r, (run, argv)) in case.runs.iter().enumerate() {
-                let turn = (c + r + e).is_multiple_of(PROGRAM_TURNS);
+                let turn = (c + r + e).is_multiple_of(turns(engine));
                 if !(turn || engine.name.is_empty() || tool::is_full_run()) {
                     continue;
                 }
@@ -74,6 +74,12 @@ pub fn program_trials(engines: &[Engine], with_long: bool) -> Vec<Trial> {
         }
     }
     trials
+}
+
+/// Number of configurations of which a run has one. Where the engine is as slow as it can be, nothing of a program's own is
+/// tested that guests do not test in less time; under a shadow there is.
+fn turns(engine: &Engine) -> usize {
+    if engine.shadow.is_some() { PROGRAM_TURNS } else { PROGRAM_TURNS.max(2 * engine.slowness as usize) }
 }
 
 fn all_cases(dir: &Path) -> Result<Vec<Case>, String> {

@@ -157,7 +157,8 @@ pub fn binary() -> &'static Path {
 fn build() -> PathBuf {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let status = Command::new(cargo)
-        .args(["build", "--quiet", "--release", "--package", "shadowgrind"])
+        // As `cargo run --release` builds it, with the same features: nothing is compiled twice.
+        .args(["build", "--quiet", "--release", "--bin", "shadowgrind"])
         .current_dir(host::workspace_dir())
         .status();
     assert!(status.is_ok_and(|s| s.success()), "the tool does not build");

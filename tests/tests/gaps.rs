@@ -147,6 +147,15 @@ fn comparisons_are_counted_often_enough() {
 /// the calls of one function the first ones have their places.
 #[test]
 fn roundings_to_whole_numbers_are_counted() {
+    roundings_are_counted("dot");
+}
+
+#[test]
+fn roundings_to_whole_numbers_are_counted_under_adjoint() {
+    roundings_are_counted("adjoint");
+}
+
+fn roundings_are_counted(shadow: &'static str) {
     let ways = ["converted", "from_memory", "of_float", "to_nearest", "packed", "of_floats", "on_stack"];
     let ways = [&ways[..], &["rounded_on_stack", "by_magic", "by_modf", "by_rint", "by_floorl"]].concat();
     let ways = [&ways[..], &["by_lround", "by_lroundf", "by_llroundl"]].concat();
@@ -156,7 +165,7 @@ fn roundings_to_whole_numbers_are_counted() {
         ("-O1 -g -msse4.1", "sse4_1", &instructions),
         ("-O1 -g -mavx2", "avx2", &instructions),
     ] {
-        for (shadow, options) in on_each_path() {
+        for (_, options) in on_each_path().filter(|path| path.0 == shadow) {
             let flags = format!("{flags} -Wl,--no-as-needed -lm");
             let Some(seen) = observe(shadow, "made_whole.c", &flags, need, options) else { return };
             let rows = seen.report.document["coverage"]["roundings"].as_array().cloned().unwrap_or_default();
