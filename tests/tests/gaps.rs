@@ -93,6 +93,23 @@ fn text_that_is_written_nowhere_is_counted() {
     }
 }
 
+/// Text that a program makes for itself is no output where the number has no shadow, and Coverage says how many there were; unless all
+/// that is made into text is wanted.
+#[test]
+fn text_for_the_program_itself_is_no_output() {
+    for shadow in ["dot", "adjoint"] {
+        for (options, outputs, left) in [(&[][..], 4, 100), (&["--output=printed"], 104, 0)] {
+            let Some(seen) = observe(shadow, "for_itself.c", "-O1", "sse2", options) else { return };
+            assert_eq!(seen.report.outputs.len(), outputs, "{shadow} {options:?}");
+            let last = seen.report.outputs[outputs - 4..].iter();
+            let values: Vec<f64> = last.map(|output| output.value).collect();
+            assert_eq!(values, [7.5, 1e6 / 7.0, 1.75, 6.25], "{shadow} {options:?}");
+            let rows = seen.report.document["coverage"]["left_out"].as_array().cloned().unwrap_or_default();
+            assert_eq!(rows.iter().filter_map(|row| row["calls"].as_u64()).sum::<u64>(), left);
+        }
+    }
+}
+
 /// Shadows with options by which code is made in other ways.
 fn on_each_path() -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
     let ways: [&[&str]; 4] = [&[], &["--no-avx512"], &["--reference-path"], &["--superblock-limit=1"]];

@@ -229,6 +229,10 @@ pub(crate) struct Cli {
     #[arg(long, value_name = "H,…", value_delimiter = ',', hide = true, allow_negative_numbers = true)]
     steps: Option<Vec<f64>>,
 
+    /// Count every printed number among the outputs, so that it has the same number in each run
+    #[arg(long, hide = true)]
+    all_printed: bool,
+
     /// File for what each operation with a derivative has computed
     #[arg(long, value_name = "FILE", hide = true)]
     trace: Option<PathBuf>,

@@ -73,7 +73,7 @@ impl Runs {
         let inputs = options.inputs.iter().map(|spec| format!("--input={spec}"));
         let outputs = options.outputs.iter().map(|spec| format!("--output={spec}"));
         let binding = options.no_avx512.then(|| "--no-avx512".to_owned());
-        let common = inputs.chain(outputs).chain(binding).chain(["-q".to_owned()]);
+        let common = inputs.chain(outputs).chain(binding).chain(["-q", "--all-printed"].map(str::to_owned));
         Ok(Runs {
             options: common.map(OsString::from).collect(),
             command: options.command.clone(),

@@ -130,6 +130,7 @@ impl Cli {
             shadow: self.shadow,
             inputs: self.inputs.clone(),
             outputs: self.outputs.clone(),
+            all_printed: self.all_printed,
             list: self.list,
             reports,
             moves: Moves { along: self.along, steps: self.steps.clone() },

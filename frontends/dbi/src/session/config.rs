@@ -17,6 +17,8 @@ pub struct SessionConfig {
     pub inputs: Vec<InputSpec>,
     /// The numbers to sample; if none, every float the program prints.
     pub outputs: Vec<OutputSpec>,
+    /// True if what no `outputs` choose has the same numbers in every run: where runs are compared.
+    pub all_printed: bool,
     /// The numbers to list, if that is all that is wanted.
     pub list: Option<Listed>,
     /// The destinations of reports.
@@ -75,6 +77,7 @@ impl Default for SessionConfig {
             shadow: ShadowKind::default(),
             inputs: Vec::new(),
             outputs: Vec::new(),
+            all_printed: false,
             list: None,
             reports: Destinations { terminal: None, files: Vec::new(), forked: false, annotated: false },
             moves: Moves::default(),
@@ -105,6 +108,12 @@ impl Default for SessionConfig {
 }
 
 impl SessionConfig {
+    /// Tells whether numbers without a shadow whose text is written nowhere are no outputs: modules of scripting languages make such
+    /// text of hundreds when they are loaded.
+    pub(super) fn leaves_out_unwritten(&self) -> bool {
+        self.shadow.is_carried() && self.outputs.is_empty() && self.list.is_none() && !self.all_printed
+    }
+
     /// Tells whether there is anything to do for a session.
     pub fn is_active(&self) -> bool {
         self.shadow.is_carried() || !self.reports.files.is_empty()

@@ -6,8 +6,9 @@
 //! has not written anywhere was made for somebody, and is counted. Knows nothing of parsers.
 
 use super::standing::standing;
+use super::texts::number;
 use hashbrown::{HashMap, HashSet};
-use shadowgrind_core::findings::{Outputs, Unwritten, Value, WrittenTexts};
+use shadowgrind_core::findings::{Output, Outputs, Unwritten, Value, WrittenTexts};
 use shadowgrind_core::spec::Stream;
 use shadowgrind_core::text::{Float, Notation, Style};
 use std::collections::VecDeque;
@@ -36,6 +37,8 @@ pub(super) struct OwnTexts {
     by_digits: HashMap<Vec<u8>, Vec<Value>>,
     /// The outputs whose texts are sought in what is written, in ascending order.
     sought: Vec<u64>,
+    /// Outputs without a shadow, the first, in ascending order: whether their texts were written is found out as well.
+    bare: Vec<u64>,
     written: WrittenTexts,
     written_bytes: usize,
 }
@@ -61,9 +64,17 @@ impl OwnTexts {
         self.kept.push_back((value, notation));
     }
 
+    /// Notes that a float without a shadow, `output` in the report, was made into text in a notation that is known.
+    pub(super) fn note_bare(&mut self, output: u64) {
+        if self.bare.len() < MOST_SOUGHT {
+            self.bare.push(output);
+        }
+    }
+
     /// Tells whether what the program writes is of use here.
     pub(super) fn seeks(&self) -> bool {
-        !self.sought.is_empty() && self.written_bytes < MOST_WRITTEN
+        let any = !(self.sought.is_empty() && self.bare.is_empty());
+        any && self.written_bytes < MOST_WRITTEN
     }
 
     /// Notes that the program has written these bytes to `stream`.
@@ -84,6 +95,7 @@ impl OwnTexts {
     /// Forgets the outputs: those that come are a child's own.
     pub(super) fn forked(&mut self) {
         self.sought.clear();
+        self.bare.clear();
         (self.written, self.written_bytes) = (WrittenTexts::default(), 0);
     }
 
@@ -110,6 +122,19 @@ impl OwnTexts {
             }
         }
         unwritten
+    }
+
+    /// The outputs without a shadow whose text the program has made for itself: it has written no such number, in whatever notation.
+    /// None if it has written more than is looked through.
+    pub(super) fn never_written(&self, outputs: &Outputs) -> Vec<u64> {
+        if self.bare.is_empty() || self.written_bytes >= MOST_WRITTEN || self.written.is_cut() {
+            return Vec::new();
+        }
+        let texts = self.written.all().iter().map(|text| &text.bytes);
+        let written: HashSet<u64> = texts.flat_map(|bytes| sizes(bytes)).collect();
+        let is_unwritten = |output: &Output<'_>| size(output).is_some_and(|size| !written.contains(&size));
+        let bare = outputs.iter().filter(|(index, _)| self.bare.binary_search(index).is_ok());
+        bare.filter(|(_, output)| is_unwritten(output)).map(|(index, _)| index).collect()
     }
 
     /// Tells whether nothing was written.
@@ -164,6 +189,25 @@ impl OwnTexts {
     }
 }
 
+/// Bits of the magnitude of a number as its text has it; nothing if that is no decimal number, nor infinite.
+fn size(output: &Output<'_>) -> Option<u64> {
+    let value: f64 = output.printed()?.trim().parse().ok()?;
+    (!value.is_nan()).then(|| value.abs().to_bits())
+}
+
+/// Bits of all magnitudes that a text has, be it within words; the decimal point may be a comma.
+fn sizes(text: &[u8]) -> Vec<u64> {
+    let is_infinite = text.windows(3).any(|word| word.eq_ignore_ascii_case(b"inf"));
+    let infinite = is_infinite.then_some(f64::INFINITY.to_bits());
+    let is_part = |byte: &u8| byte.is_ascii_digit() || *byte == b'.';
+    let of = |text: &[u8]| -> Vec<u64> {
+        let starts = (0..text.len()).filter(|&at| is_part(&text[at]) && (at == 0 || !is_part(&text[at - 1])));
+        starts.filter_map(|at| Some(number(&text[at..])?.1.to_bits())).collect()
+    };
+    let pointed: Vec<u8> = text.iter().map(|&byte| if byte == b',' { b'.' } else { byte }).collect();
+    of(text).into_iter().chain(of(&pointed)).chain(infinite).collect()
+}
+
 /// The first `count` digits of a number from the first that is not zero, rounded; nothing if it is zero or has none.
 fn written_digits(value: Value, count: usize) -> Option<Vec<u8>> {
     let precision = u32::try_from(count).ok()?.checked_sub(1);
@@ -195,7 +239,7 @@ fn is_own(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use shadowgrind_core::findings::{Label, Output, OutputKind, OutputShadow};
+    use shadowgrind_core::findings::{Label, OutputKind, OutputShadow};
     use shadowgrind_core::site::Site;
     use shadowgrind_core::text::Style;
 
@@ -257,6 +301,29 @@ mod tests {
         assert_eq!(own.unwritten(&outputs), unwritten(1, false));
         own.forked();
         assert_eq!(own.unwritten(&outputs), []);
+    }
+
+    /// A number is written however it looks there; one that is none may have any look.
+    #[test]
+    fn what_has_no_shadow_and_is_written_nowhere_is_known() {
+        let mut own = OwnTexts::default();
+        let mut outputs = Outputs::new();
+        for value in [0.5, 1e-3, 2.25, -7.125, f64::INFINITY, 40.0, f64::NAN] {
+            let (value, kind, label) = (Value::from(value), OutputKind::Printf, Label::NONE);
+            let (site, said, notation) =
+                (Site::NONE, OutputShadow::Nothing, Some(Notation::new(Style::General, None)));
+            own.note_bare(outputs.len());
+            outputs.push(&Output { kind, label, value, site, position: 0, said, notation });
+        }
+        assert!(own.seeks());
+        assert_eq!(own.never_written(&outputs), [0, 1, 2, 3, 4, 5]);
+        own.wrote(&Stream::Stdout, b"x0.50, 0.001");
+        own.wrote(&Stream::Stderr, b"f(7,125) = -Infinity");
+        assert_eq!(own.never_written(&outputs), [2, 5]);
+        own.wrote(&Stream::Stdout, &[b' '; MOST_WRITTEN]);
+        assert!(own.never_written(&outputs).is_empty());
+        own.forked();
+        assert!(!own.seeks());
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::standing::standing;
 use super::state::{Session, State};
 use crate::hooks::machine::Machine;
 use hashbrown::HashMap;
-use shadowgrind_core::findings::{Entry, Listed, Output, OutputKind, PrintedAt, Report};
+use shadowgrind_core::findings::{Entry, LeftOut, Listed, Output, OutputKind, PrintedAt, Report};
 use shadowgrind_core::site::{Place, Site};
 use shadowgrind_core::spec::{OutputSpec, Span, Stream, StreamPlace};
 use shadowgrind_reports::document::{self, Symbols};
@@ -107,6 +107,9 @@ impl State {
     pub(super) fn choose_outputs(&mut self, specs: &[OutputSpec], symbols: &mut dyn Symbols) -> Vec<u64> {
         let is_printed = |spec: &OutputSpec| !matches!(spec, OutputSpec::Named { .. });
         let specs: Vec<&OutputSpec> = specs.iter().filter(|spec| is_printed(spec)).collect();
+        if self.leaves_out_unwritten {
+            return self.leave_out_unwritten();
+        }
         if specs.is_empty() || specs.iter().any(|spec| matches!(spec, OutputSpec::Printed)) {
             return (0..self.report.outputs.len()).collect();
         }
@@ -121,6 +124,20 @@ impl State {
         self.report.keep_outputs(&kept);
         for spec in missed {
             self.warn_of_unprinted(&spec);
+        }
+        kept
+    }
+
+    /// Leaves out of the report what was made into text for the program's own use, and has no shadow. The numbers that the others had
+    /// before.
+    fn leave_out_unwritten(&mut self) -> Vec<u64> {
+        let gone = self.own_texts.never_written(&self.report.outputs);
+        let all = 0..self.report.outputs.len();
+        let kept: Vec<u64> = all.filter(|index| gone.binary_search(index).is_err()).collect();
+        if !gone.is_empty() {
+            self.report.keep_outputs(&kept);
+            let reason = "text of numbers without a shadow, which the program writes nowhere";
+            self.report.coverage.left_out.push(LeftOut { reason, calls: gone.len() as u64 });
         }
         kept
     }

@@ -121,6 +121,8 @@ pub(crate) struct State {
     pub(super) java: Option<Hotspot>,
     /// Functions of run-time systems that were not looked at, and the number of calls.
     pub(super) left_out: Vec<(&'static LeftOut, u64)>,
+    /// True if numbers without a shadow whose text is written nowhere are no outputs.
+    pub(super) leaves_out_unwritten: bool,
     /// Run-time systems of which it is not known where they print floats.
     pub(super) unwatched: Vec<&'static str>,
     /// Fortran's statements that write.
@@ -214,6 +216,7 @@ impl State {
             python: None,
             java: None,
             left_out: Vec::new(),
+            leaves_out_unwritten: config.leaves_out_unwritten(),
             unwatched: Vec::new(),
             statements: Statements::default(),
             boxes: Boxes::default(),
