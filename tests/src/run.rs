@@ -11,6 +11,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
+use std::sync::{PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 /// A command with everything that a run of it depends on.
@@ -63,6 +64,7 @@ impl Job {
     }
 
     fn start(&self) -> std::io::Result<Child> {
+        let _guard = WRITING.read().unwrap_or_else(PoisonError::into_inner);
         Command::new(&self.argv[0])
             .args(&self.argv[1..])
             .env_clear()
@@ -76,13 +78,19 @@ impl Job {
     }
 }
 
+/// Held while a file is written, and shared by those that start a process: a child has its parent's descriptors until it executes, and
+/// nobody can execute a file that is open for writing anywhere (ETXTBSY).
+static WRITING: RwLock<()> = RwLock::new(());
+
 /// Writes a file of a job; what begins with `#!` is made executable.
 fn write_file(path: &Path, contents: &[u8]) -> std::io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
     if let Some(parent) = path.parent() {
         std::fs::create_dir_all(parent)?;
     }
+    let guard = WRITING.write().unwrap_or_else(PoisonError::into_inner);
     std::fs::write(path, contents)?;
+    drop(guard);
     if contents.starts_with(b"#!") {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755))?;
     }
