@@ -83,7 +83,7 @@ impl Job {
 static WRITING: RwLock<()> = RwLock::new(());
 
 /// Writes a file of a job; what begins with `#!` is made executable.
-fn write_file(path: &Path, contents: &[u8]) -> std::io::Result<()> {
+pub fn write_file(path: &Path, contents: &[u8]) -> std::io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
     if let Some(parent) = path.parent() {
         std::fs::create_dir_all(parent)?;

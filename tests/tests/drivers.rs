@@ -4,22 +4,19 @@
 #![forbid(unsafe_code)]
 
 use shadowgrind_tests::outcome::{End, Outcome};
-use shadowgrind_tests::run::Job;
+use shadowgrind_tests::run::{Job, write_file};
 use shadowgrind_tests::suite::{base_environment, check_job};
 use shadowgrind_tests::tool::Engine;
 use shadowgrind_tests::{host, spec};
-use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
 /// A tool that drops its options, up to `--`, and goes on like this.
 fn stand_in(name: &str, rest: &str) -> Engine {
     let dir = host::fresh_work_dir();
-    std::fs::create_dir_all(&dir).expect("the target directory is writable");
     let path = dir.join(name);
     let script = format!("#!/bin/sh\nwhile [ \"$1\" != -- ]; do shift; done\nshift\n{rest}\n");
-    std::fs::write(&path, script).expect("the target directory is writable");
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("it is our file");
+    write_file(&path, script.as_bytes()).expect("the target directory is writable");
     Engine { stand_in: Some(path), ..Engine::from_env() }
 }
 

@@ -54,7 +54,7 @@ impl State {
         match notation {
             Some(notation) if is_active => self.own_texts.note(leaves.output, value, notation),
             None if is_active && is_text => self.own_texts.note_digits(value),
-            Some(_) if is_text && self.leaves_out_unwritten => self.own_texts.note_bare(leaves.output),
+            Some(_) if self.leaves_out_unwritten => self.own_texts.note_shadowless(leaves.output),
             _ => {}
         }
         if is_text {

@@ -38,7 +38,7 @@ pub(super) struct OwnTexts {
     /// The outputs whose texts are sought in what is written, in ascending order.
     sought: Vec<u64>,
     /// Outputs without a shadow, the first, in ascending order: whether their texts were written is found out as well.
-    bare: Vec<u64>,
+    shadowless: Vec<u64>,
     written: WrittenTexts,
     written_bytes: usize,
 }
@@ -65,15 +65,15 @@ impl OwnTexts {
     }
 
     /// Notes that a float without a shadow, `output` in the report, was made into text in a notation that is known.
-    pub(super) fn note_bare(&mut self, output: u64) {
-        if self.bare.len() < MOST_SOUGHT {
-            self.bare.push(output);
+    pub(super) fn note_shadowless(&mut self, output: u64) {
+        if self.shadowless.len() < MOST_SOUGHT {
+            self.shadowless.push(output);
         }
     }
 
     /// Tells whether what the program writes is of use here.
     pub(super) fn seeks(&self) -> bool {
-        let any = !(self.sought.is_empty() && self.bare.is_empty());
+        let any = !(self.sought.is_empty() && self.shadowless.is_empty());
         any && self.written_bytes < MOST_WRITTEN
     }
 
@@ -95,7 +95,7 @@ impl OwnTexts {
     /// Forgets the outputs: those that come are a child's own.
     pub(super) fn forked(&mut self) {
         self.sought.clear();
-        self.bare.clear();
+        self.shadowless.clear();
         (self.written, self.written_bytes) = (WrittenTexts::default(), 0);
     }
 
@@ -127,14 +127,14 @@ impl OwnTexts {
     /// The outputs without a shadow whose text the program has made for itself: it has written no such number, in whatever notation.
     /// None if it has written more than is looked through.
     pub(super) fn never_written(&self, outputs: &Outputs) -> Vec<u64> {
-        if self.bare.is_empty() || self.written_bytes >= MOST_WRITTEN || self.written.is_cut() {
+        if self.shadowless.is_empty() || self.written_bytes >= MOST_WRITTEN || self.written.is_cut() {
             return Vec::new();
         }
         let texts = self.written.all().iter().map(|text| &text.bytes);
         let written: HashSet<u64> = texts.flat_map(|bytes| sizes(bytes)).collect();
         let is_unwritten = |output: &Output<'_>| size(output).is_some_and(|size| !written.contains(&size));
-        let bare = outputs.iter().filter(|(index, _)| self.bare.binary_search(index).is_ok());
-        bare.filter(|(_, output)| is_unwritten(output)).map(|(index, _)| index).collect()
+        let sought = outputs.iter().filter(|(index, _)| self.shadowless.binary_search(index).is_ok());
+        sought.filter(|(_, output)| is_unwritten(output)).map(|(index, _)| index).collect()
     }
 
     /// Tells whether nothing was written.
@@ -312,7 +312,7 @@ mod tests {
             let (value, kind, label) = (Value::from(value), OutputKind::Printf, Label::NONE);
             let (site, said, notation) =
                 (Site::NONE, OutputShadow::Nothing, Some(Notation::new(Style::General, None)));
-            own.note_bare(outputs.len());
+            own.note_shadowless(outputs.len());
             outputs.push(&Output { kind, label, value, site, position: 0, said, notation });
         }
         assert!(own.seeks());
