@@ -71,8 +71,8 @@ pub const FRACTION_BITS: u32 = 52;
 const FRACTION: u64 = (1 << FRACTION_BITS) - 1;
 /// The least and the largest power of two that cells have room for; what is beyond is an operation.
 const POWERS: (i32, i32) = (-250, 1000);
-/// The cell of an `f32` less the number.
-const SINGLE: u32 = 0x0100_0000;
+/// The cell of an `f32` less the number. Its last byte is none of those that marks have, which a rotation puts in their place.
+const SINGLE: u32 = 0x0200_0000;
 /// Numbers that cells of an `f32` have room for.
 pub const SINGLES: u64 = (DOUBLES - SINGLE) as u64;
 /// The least upper half of a double's cell.
