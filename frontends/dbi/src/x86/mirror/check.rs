@@ -13,7 +13,6 @@ use crate::x86::code::{ExitKind, Slot};
 use crate::x86::emit::Emitter;
 use crate::x86::mode::Mode;
 use crate::x86::rows;
-use crate::x86::table::Row;
 use crate::x86::vector::{Length, Mem, Place, Vector, forms};
 use iced_x86::{Instruction, OpAccess, Register};
 use shadowgrind_core::format::Format;
@@ -266,14 +265,9 @@ impl Emitter {
     }
 }
 
-/// Tells whether an instruction does nothing with the memory that it names but compute its address, or ask for it early.
-fn only_names_memory(insn: &Instruction) -> bool {
-    rows::computes_address(insn) || rows::row(insn) == Row::Hint
-}
-
 /// General registers of the address of the instruction's explicit memory operand, if the instruction accesses that memory.
 pub(crate) fn address_registers(insn: &Instruction) -> impl Iterator<Item = Register> + use<> {
     let registers = [insn.memory_base(), insn.memory_index()];
-    let goes = operand::has_memory(insn) && !only_names_memory(insn);
+    let goes = operand::has_memory(insn) && !rows::only_names_memory(insn);
     registers.into_iter().filter(move |register| goes && register.is_gpr()).map(Register::full_register)
 }

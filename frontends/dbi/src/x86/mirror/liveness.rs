@@ -76,7 +76,7 @@ pub(super) fn is_no_float(
         let decoded = &insn.decoded;
         let addresses = |r: Register| r.full_register() == register;
         let in_address = addresses(decoded.memory_base()) || addresses(decoded.memory_index());
-        if in_address && !rows::computes_address(decoded) {
+        if in_address && !rows::only_names_memory(decoded) {
             return true;
         }
         if !insn.flow.goes_straight_on() {

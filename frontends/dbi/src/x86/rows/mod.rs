@@ -72,6 +72,12 @@ pub(crate) fn computes_address(insn: &Instruction) -> bool {
     insn.mnemonic() == Mnemonic::Lea
 }
 
+/// Tells whether `insn` does nothing with the memory that it names but compute its address, or ask for it early. What fills the
+/// space before a loop names some, too.
+pub(crate) fn only_names_memory(insn: &Instruction) -> bool {
+    computes_address(insn) || row(insn) == Row::Hint
+}
+
 /// Rows of single codes whose mnemonic means something else as a rule: permutations by a vector of indices.
 fn of_code(code: Code) -> Option<Row> {
     let by_first_source = Row::Move(Moved::Rearranged, 1 << 1);

@@ -237,7 +237,7 @@ impl Walk<'_> {
         let follows = follows(insn, row);
         let in_address = [insn.memory_base(), insn.memory_index()];
         let is_address = |held: &Held| in_address.iter().any(|&r| held.place == Where::Register(r));
-        if !rows::computes_address(insn) && way.held.iter().any(is_address) {
+        if !rows::only_names_memory(insn) && way.held.iter().any(is_address) {
             return Some(Use::Alone);
         }
         // Functions of other files are gone to by a jump through a table.
