@@ -22,7 +22,7 @@ const BOTH: &[&str] = &["c", "c++"];
 const ALL_KINDS: &[u32] = &[4, 8, 10];
 
 #[rustfmt::skip]
-const GUESTS: [Guest; 32] = [
+const GUESTS: [Guest; 33] = [
     Guest { file: "elementary.c",    languages: BOTH,         kinds: ALL_KINDS, flags: "", libs: "-lm" },
     Guest { file: "functions.c",     languages: BOTH,         kinds: ALL_KINDS, flags: "", libs: "-lm" },
     Guest { file: "control.c",       languages: BOTH,         kinds: ALL_KINDS, flags: "", libs: "-lm" },
@@ -30,6 +30,7 @@ const GUESTS: [Guest; 32] = [
     Guest { file: "vectors.c",       languages: BOTH,         kinds: ALL_KINDS, flags: "", libs: "-lm" },
     Guest { file: "memory.c",        languages: BOTH,         kinds: ALL_KINDS, flags: "", libs: "-lm" },
     Guest { file: "registers.c",     languages: &["c"],       kinds: &[8],      flags: "-mcx16 -pthread", libs: "-lm" },
+    Guest { file: "atomics.c",       languages: &["c"],       kinds: &[8],      flags: "", libs: "-lm" },
     Guest { file: "tricks.c",        languages: BOTH,         kinds: &[4, 8],   flags: "", libs: "-lm" },
     Guest { file: "fields.c",        languages: &["c"],       kinds: &[4, 8],   flags: "", libs: "-lm" },
     Guest { file: "field_forms.c",   languages: &["c"],       kinds: &[8],      flags: "-mavx2", libs: "-lm" },

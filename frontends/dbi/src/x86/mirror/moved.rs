@@ -18,7 +18,7 @@ use iced_x86::{Instruction, OpKind, Register};
 
 /// Operand of such a move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Side {
+pub(super) enum Side {
     Register(Gpr),
     Memory,
 }
@@ -99,7 +99,13 @@ impl Emitter {
 
     /// Emits the guest's instruction before `annotation`, so that the shadow is the old one as well after a fault; but after it if
     /// the address of `kept` is made of the register that the instruction writes.
-    fn guest_beside(&mut self, at: At<'_>, kept: Mem, to: Side, annotation: impl FnOnce(&mut Emitter)) {
+    pub(super) fn guest_beside(
+        &mut self,
+        at: At<'_>,
+        kept: Mem,
+        to: Side,
+        annotation: impl FnOnce(&mut Emitter),
+    ) {
         let is_address = matches!(to, Side::Register(n) if kept.uses(n));
         if !is_address {
             self.guest(at);
