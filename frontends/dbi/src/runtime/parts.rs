@@ -3,6 +3,7 @@
 //! Is for what is no float itself: what has a shadow takes it along, byte by byte. Remembers the floats of which parts were written
 //! lately, for as long as they are what they were left as: other parts that are written in turn make a new number of them.
 
+mod looks;
 mod store;
 
 pub(super) use store::Store;
@@ -12,6 +13,7 @@ use crate::x86::wholes::ahead::{self, Target, Use};
 use crate::x86::wholes::{self, Whole, mixed};
 use hashbrown::HashMap;
 use iced_x86::{Instruction, Register};
+use looks::{Held, Looks};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::tricks;
 use shadowgrind_core::words::Words;
@@ -62,52 +64,10 @@ pub(super) struct Parts {
     in_registers: HashMap<(u64, Put), (Option<Verdict>, u32)>,
     /// The last of `lately` is one of which a part is being written.
     pending: bool,
-    /// Last look, if it saw no part of a float.
-    look: Option<Look>,
+    looks: Looks,
     /// True if shadows are derivatives: only then are parts looked for.
     pub(super) derives: bool,
     pub(super) layout: Layout,
-}
-
-/// Look that saw no part of a float in what was stored: it holds for some more that the same instruction puts next to that, as a loop
-/// does which fills an array. Of those it has seen almost as far.
-#[derive(Clone, Copy)]
-struct Look {
-    used: Use,
-    /// Address of the instruction.
-    by: u64,
-    /// Address of what was put there last.
-    address: u64,
-    /// Number of stores for which it holds, and still does.
-    most: u16,
-    left: u16,
-    /// The store before was of the lower half of a double, whose shadow is kept until the upper half is stored.
-    is_halfway: bool,
-}
-
-/// Purpose of what a store puts down for which a look holds.
-enum Held {
-    /// Bytes whose use the look saw.
-    Use(Use),
-    /// The lower half of a double. It is taken for other digits until the upper half comes: only then is the double none any more.
-    Half,
-}
-
-impl Look {
-    /// Number of stores for which a first look holds, and most for which one does that is like those before.
-    const FIRST: u16 = 8;
-    const MOST: u16 = 256;
-
-    /// Tells whether a look may hold for the next of stores of so many bytes.
-    fn may_hold(bytes: u64) -> bool {
-        bytes == 1 || bytes == u64::from(NARROW)
-    }
-
-    /// Tells whether `by` goes on with so many bytes at `address`.
-    fn goes_on(&self, by: u64, [address, bytes]: [u64; 2]) -> bool {
-        let is_next = self.address.wrapping_add(bytes) == address;
-        self.by == by && (is_next || bytes == 1 && address.wrapping_add(1) == self.address)
-    }
 }
 
 /// Kind of bytes that an instruction puts into a float in a register.
@@ -183,24 +143,33 @@ impl Parts {
     /// No floats; with `derives`, shadows are derivatives, and `layout` is that of cells.
     pub(super) fn new(derives: bool, layout: Layout) -> Self {
         let (lately, in_registers) = (VecDeque::new(), HashMap::new());
-        Parts { lately, in_registers, pending: false, look: None, derives, layout }
+        Parts { lately, in_registers, pending: false, looks: Looks::default(), derives, layout }
     }
 
     /// Effect of a store on a float.
     pub(super) fn in_memory(&mut self, store: Store<'_>) -> Verdict {
         self.pending = false;
-        let Store { insn, address, bytes, general, seen, .. } = store;
+        let Store { address, bytes, seen, .. } = store;
         let beside = planes::any(address.saturating_sub(AROUND), 2 * AROUND + u64::from(bytes));
         let is_told = matches!(seen, Some(Whole::Alone | Whole::Ended | Whole::End { restored: true }));
         if is_told || !beside && !store.is_moved() || seen.is_none() && store.goes_on_with_text() {
+            self.looks.follow(store);
             return seen.into();
         }
+        let breaks_off = self.looks.breaks_off(store);
+        let verdict = self.overwrites(store);
+        Verdict { is_doubtful: verdict.is_doubtful || breaks_off, ..verdict }
+    }
+
+    /// Effect of a store on a float that there may be.
+    fn overwrites(&mut self, store: Store<'_>) -> Verdict {
+        let Store { insn, address, bytes, general, seen, .. } = store;
         self.lately.retain(Written::is_as_left);
         let known = self.lately.iter().find(|written| written.is_new && written.holds(address));
         let used = match (known, seen) {
             (Some(known), _) => Use::New { format: known.format, at: (address - known.start) as u8 },
             (None, Some(Whole::Part { format, at })) => Use::Part { format, at, written: 0 },
-            _ => match self.held(store) {
+            _ => match self.looks.held(store, self.layout) {
                 Some(Held::Half) => return Some(Whole::Part { format: Format::F64, at: 0 }).into(),
                 Some(Held::Use(used)) => used,
                 None => self.next_use(insn, [address, bytes.into()], general),
@@ -231,38 +200,9 @@ impl Parts {
 
     /// Next use of so many bytes at an address, which `insn` is about to write.
     fn next_use(&mut self, insn: &Instruction, [address, bytes]: [u64; 2], general: &[u64; 16]) -> Use {
-        let by = insn.ip();
-        let before = self.look.take().filter(|look| look.goes_on(by, [address, bytes]));
         let used = ahead::next_use(insn, Target::Memory { address, bytes }, general, &guest::read_some);
-        let most = before.filter(|look| look.used == used && bytes > 1).map(|look| 2 * look.most);
-        let most = most.map_or(Look::FIRST, |most| most.min(Look::MOST));
-        let holds = used == Use::Unseen || used == Use::Alone && bytes > 1;
-        let look = Look { used, by, address, most, left: most - 1, is_halfway: false };
-        self.look = (holds && Look::may_hold(bytes)).then_some(look);
+        self.looks.note(insn.ip(), [address, bytes], used);
         used
-    }
-
-    /// Purpose of what a store puts down, if the last look still holds for it: it does not for words of floats with shadows.
-    fn held(&mut self, store: Store<'_>) -> Option<Held> {
-        const DOUBLE: u64 = 8;
-        let (Store { insn, address, bytes, .. }, layout) = (store, self.layout);
-        let look = self.look.as_mut().filter(|look| look.goes_on(insn.ip(), [address, bytes.into()]))?;
-        let start = address & !(DOUBLE - 1);
-        if std::mem::take(&mut look.is_halfway) {
-            planes::clear(start, NARROW.into());
-        }
-        let is_known = bytes < NARROW || !store.is_moved();
-        look.left = look.left.checked_sub(1).filter(|_| is_known)?;
-        look.address = address;
-        if bytes == NARROW && address == start {
-            // Other digits of a zero are another number.
-            let float = bits(start, DOUBLE as usize);
-            let is_normal = float >> 52 & 0x7ff != 0;
-            let is_active = planes::any(start + u64::from(NARROW), NARROW.into());
-            look.is_halfway =
-                is_normal && is_active && layout.looks_wide(cell(start, DOUBLE as usize), float);
-        }
-        Some(if look.is_halfway { Held::Half } else { Held::Use(look.used) })
     }
 
     /// Effect of a store of a part of a float all of which is written: it comes with what is kept beside it, or without.
