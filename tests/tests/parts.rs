@@ -64,6 +64,24 @@ fn text_over_floats_that_were_freed_is_no_gap() {
     }
 }
 
+/// Loops that swap and copy doubles byte by byte are known as such, and lose nothing; one that breaks off within a double is counted.
+#[test]
+fn doubles_copied_byte_by_byte_are_followed() {
+    for (flags, shadow) in [("-O1", "dot"), ("-O2", "dot"), ("-O2", "adjoint")] {
+        for options in [&[][..], &["--no-avx512"], &["--reference-path"]] {
+            let Some(seen) = observe(shadow, "byte_by_byte.c", flags, "sse2", options) else { return };
+            assert_eq!(gaps(&seen), [("MOV r/m8, r8".to_owned(), 1)], "{shadow} {flags} {options:?}");
+            let (outputs, gradients) = (&seen.report.outputs, &seen.report.document["gradients"]);
+            let derivatives = (0..3).map(|n| match shadow {
+                "dot" => outputs[n].dot,
+                _ => gradients[n]["values"][0].as_f64(),
+            });
+            let expected = [50.0, 51.0, 52.0].map(Some);
+            assert!(derivatives.eq(expected), "{shadow} {flags} {options:?}: {outputs:?}");
+        }
+    }
+}
+
 /// A condition in a register in which a float was is an integer.
 #[test]
 fn a_condition_over_a_float_is_no_gap() {

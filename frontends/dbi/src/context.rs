@@ -233,6 +233,8 @@ pub(crate) struct Context {
     pub(crate) taken_next: u64,
     /// A register that is set aside while it does.
     pub(crate) taken_aside: u64,
+    /// For each instruction that copies doubles byte by byte in translated code, the address behind the byte it wrote last.
+    pub(crate) copied_to: [u64; COPIERS],
     /// State components to save and restore.
     pub(crate) xsave_mask: u64,
     /// 1 if FS can be read and written by unprivileged instructions.
@@ -250,6 +252,9 @@ pub(crate) struct Context {
     /// Floats whose digits integer code took: bits, cell, number of the event, bytes. The oldest are overwritten.
     pub(crate) taken: [[u64; 4]; TAKEN],
 }
+
+/// Number of instructions that may copy doubles byte by byte in translated code.
+pub(crate) const COPIERS: usize = 32;
 
 /// Most bytes of the cells and of the floats of a record.
 pub(crate) const STAGED_CELLS: usize = 1 << 10;
@@ -318,6 +323,7 @@ impl Context {
     pub(crate) const OFFSET_STAGED_OPEN: u32 = offset_of!(Context, staging.open) as u32;
     pub(crate) const OFFSET_TAKEN_NEXT: u32 = offset_of!(Context, taken_next) as u32;
     pub(crate) const OFFSET_TAKEN_ASIDE: u32 = offset_of!(Context, taken_aside) as u32;
+    pub(crate) const OFFSET_COPIED_TO: u32 = offset_of!(Context, copied_to) as u32;
     pub(crate) const OFFSET_TAKEN: u32 = offset_of!(Context, taken) as u32;
     pub(crate) const OFFSET_HOST_RSP: u32 = offset_of!(Context, host_rsp) as u32;
 

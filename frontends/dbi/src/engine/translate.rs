@@ -130,6 +130,17 @@ impl Translator {
         }
     }
 
+    /// Has the instruction at guest address `pc` copy doubles byte by byte from now on ([`Mirror::copies_doubles`]). The caller forgets
+    /// the blocks that have it. False if too many do.
+    pub(crate) fn copies_doubles(&mut self, pc: u64) -> bool {
+        self.emitter.mirror.as_mut().is_some_and(|mirror| mirror.copies_doubles(pc))
+    }
+
+    /// Number of an instruction that does.
+    pub(crate) fn copier(&self, pc: u64) -> Option<usize> {
+        self.mirror().and_then(|mirror| mirror.copier(pc))
+    }
+
     /// Kind of sum that the instruction at guest address `pc` is, as far as was seen when its block was made last.
     pub(crate) fn sums(&self, pc: u64) -> Sums {
         self.sums.get(&pc).copied().unwrap_or_default()

@@ -145,7 +145,17 @@ fn lowered(thread: &mut Thread, top: u8) -> Option<(Rc<Entry>, bool)> {
     let shadowed = Shadowed::of_mut(&mut thread.client_state)?;
     let entry = shadowed.out_of_line.entry(thread.process, pc, bytes, top, sums, seen)?;
     let context = &mut *thread.context;
-    let verdict = Ahead { shadowed: &mut *shadowed, context, gs, insn: &entry.insn }.part(seen);
+    let copier = thread.translator.copier(pc);
+    if let Some(number) = copier {
+        shadowed.parts.looks().has_copied_to(pc, context.copied_to[number]);
+    }
+    let verdict =
+        Ahead { shadowed: &mut *shadowed, context: &mut *context, gs, insn: &entry.insn }.part(seen);
+    let may_copy = copier.is_none() && shadowed.parts.looks().copies_often(pc);
+    let copies = may_copy && thread.translator.copies_doubles(pc);
+    if let Some(number) = copier {
+        context.copied_to[number] = shadowed.parts.looks().copied_to(pc);
+    }
     let insn = &entry.insn;
     let may_be_alone = shadowed.parts.derives && (wholes::may_be_alone(insn) || wholes::may_be_beside(insn));
     let told = match verdict.whole {
@@ -153,8 +163,11 @@ fn lowered(thread: &mut Thread, top: u8) -> Option<(Rc<Entry>, bool)> {
         whole => shadowed.out_of_line.entry(thread.process, pc, bytes, top, sums, whole)?,
     };
     let is_unseen = matches!(seen, None | Some(Whole::Assembled));
-    if is_unseen && may_be_alone && is_alone(&entry, verdict) {
+    let writes_alone = is_unseen && may_be_alone && is_alone(&entry, verdict);
+    if writes_alone {
         thread.translator.writes_alone(pc);
+    }
+    if writes_alone || copies {
         for at in [pc, entry.insn.next_ip() - 1] {
             thread.cache.invalidate_page(page_floor(at));
         }

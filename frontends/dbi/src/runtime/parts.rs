@@ -3,7 +3,7 @@
 //! Is for what is no float itself: what has a shadow takes it along, byte by byte. Remembers the floats of which parts were written
 //! lately, for as long as they are what they were left as: other parts that are written in turn make a new number of them.
 
-mod looks;
+pub(super) mod looks;
 mod store;
 
 pub(super) use store::Store;
@@ -139,6 +139,12 @@ impl Written {
     }
 }
 
+/// Next use of what is about to be stored.
+fn next_use(store: Store<'_>) -> Use {
+    let target = Target::Memory { address: store.address, bytes: store.bytes.into() };
+    ahead::next_use(store.insn, target, store.general, &guest::read_some)
+}
+
 impl Parts {
     /// No floats; with `derives`, shadows are derivatives, and `layout` is that of cells.
     pub(super) fn new(derives: bool, layout: Layout) -> Self {
@@ -153,26 +159,36 @@ impl Parts {
         let beside = planes::any(address.saturating_sub(AROUND), 2 * AROUND + u64::from(bytes));
         let is_told = matches!(seen, Some(Whole::Alone | Whole::Ended | Whole::End { restored: true }));
         if is_told || !beside && !store.is_moved() || seen.is_none() && store.goes_on_with_text() {
-            self.looks.follow(store);
+            self.looks.copies_double(store);
             return seen.into();
         }
-        let breaks_off = self.looks.breaks_off(store);
-        let verdict = self.overwrites(store);
+        let breaks_off = self.looks.broken_off(store).is_some_and(|last| {
+            let used = next_use(Store { address: last, ..store });
+            matches!(used, Use::Part { .. } | Use::Moved { .. })
+        });
+        let is_copied = self.looks.copies_double(store);
+        let verdict = self.overwrites(store, is_copied);
         Verdict { is_doubtful: verdict.is_doubtful || breaks_off, ..verdict }
     }
 
-    /// Effect of a store on a float that there may be.
-    fn overwrites(&mut self, store: Store<'_>) -> Verdict {
-        let Store { insn, address, bytes, general, seen, .. } = store;
+    /// The looks on behalf of instructions.
+    pub(super) fn looks(&mut self) -> &mut Looks {
+        &mut self.looks
+    }
+
+    /// Effect of a store on a float that there may be; if it `is_copied`, all of that is written byte by byte.
+    fn overwrites(&mut self, store: Store<'_>, is_copied: bool) -> Verdict {
+        let Store { address, bytes, seen, .. } = store;
         self.lately.retain(Written::is_as_left);
         let known = self.lately.iter().find(|written| written.is_new && written.holds(address));
         let used = match (known, seen) {
             (Some(known), _) => Use::New { format: known.format, at: (address - known.start) as u8 },
             (None, Some(Whole::Part { format, at })) => Use::Part { format, at, written: 0 },
+            _ if is_copied => Use::Unseen,
             _ => match self.looks.held(store, self.layout) {
                 Some(Held::Half) => return Some(Whole::Part { format: Format::F64, at: 0 }).into(),
                 Some(Held::Use(used)) => used,
-                None => self.next_use(insn, [address, bytes.into()], general),
+                None => self.looks.note(store, next_use(store)),
             },
         };
         match used {
@@ -196,13 +212,6 @@ impl Parts {
             }
             Use::Unseen => seen.into(),
         }
-    }
-
-    /// Next use of so many bytes at an address, which `insn` is about to write.
-    fn next_use(&mut self, insn: &Instruction, [address, bytes]: [u64; 2], general: &[u64; 16]) -> Use {
-        let used = ahead::next_use(insn, Target::Memory { address, bytes }, general, &guest::read_some);
-        self.looks.note(insn.ip(), [address, bytes], used);
-        used
     }
 
     /// Effect of a store of a part of a float all of which is written: it comes with what is kept beside it, or without.

@@ -51,45 +51,56 @@ impl Look {
         self.by == by && (is_next || bytes == 1 && address.wrapping_add(1) == self.address)
     }
 
-    /// Tells whether a double was begun, byte by byte, and not finished.
+    /// Tells whether a double was begun, byte by byte, and not finished. Bytes without a shadow, where none was, are stored unseen.
     fn is_within_double(&self) -> bool {
-        !(self.address + 1).is_multiple_of(DOUBLE)
+        let next = self.address.wrapping_add(1);
+        planes::any(next, next.next_multiple_of(DOUBLE) - next)
     }
 
-    /// Tells whether it holds for the byte at `address` since whole doubles are written byte by byte: none of their bytes stays, and
-    /// each takes along what is beside it. Now and then somebody looks all the same.
-    fn copies_double(&mut self, address: u64) -> bool {
-        if self.doubles == 0 {
+    /// Goes on to a byte. True if whole doubles are written byte by byte: of the one that the byte is of nothing stays, and each byte takes
+    /// along what is beside it. Now and then somebody looks all the same, at the first.
+    fn copies_double(&mut self, store: Store<'_>) -> bool {
+        let address = store.address;
+        let between = |from: u64| planes::any(from, address.saturating_sub(from));
+        let is_same = address / DOUBLE == self.address / DOUBLE;
+        let goes_on = is_same && address > self.address && !between(self.address + 1);
+        let begins = begins_double(store) && !is_same && !self.is_within_double();
+        if self.doubles == 0 || !begins && !goes_on {
             return false;
         }
-        let begins = address.is_multiple_of(DOUBLE) && !self.is_within_double();
+        self.address = address;
         if begins {
             self.doubles = self.doubles.saturating_add(1);
             self.is_unseen = !self.doubles.is_power_of_two();
-            return self.is_unseen;
         }
-        self.address.wrapping_add(1) == address
+        !begins || self.is_unseen
     }
+}
+
+/// Tells whether a byte is the first of a double, or the first with a shadow.
+fn begins_double(store: Store<'_>) -> bool {
+    let start = store.address & !(DOUBLE - 1);
+    let is_first = start == store.address || store.is_moved();
+    store.bytes == 1 && is_first && !planes::any(start, store.address - start)
 }
 
 /// The looks of the instructions that stored last.
 #[derive(Default)]
-pub(super) struct Looks {
+pub(in crate::runtime) struct Looks {
     of: Vec<Look>,
 }
 
 impl Looks {
+    /// Tells whether the store is of a byte of a double all of which is written byte by byte.
+    pub(super) fn copies_double(&mut self, store: Store<'_>) -> bool {
+        let look = self.of.iter_mut().find(|look| look.by == store.insn.ip());
+        look.is_some_and(|look| store.bytes == 1 && look.copies_double(store))
+    }
+
     /// Purpose of what a store puts down, if the last look still holds for it: it does not for words of floats with shadows.
     pub(super) fn held(&mut self, store: Store<'_>, layout: Layout) -> Option<Held> {
         let Store { insn, address, bytes, .. } = store;
-        let look = self.of.iter_mut().find(|look| look.by == insn.ip())?;
-        if bytes == 1 && look.copies_double(address) {
-            look.address = address;
-            return Some(Held::Use(look.used));
-        }
-        if !look.goes_on(insn.ip(), [address, bytes.into()]) {
-            return None;
-        }
+        let look = self.of.iter_mut().find(|look| look.goes_on(insn.ip(), [address, bytes.into()]))?;
         let start = address & !(DOUBLE - 1);
         if std::mem::take(&mut look.is_halfway) {
             planes::clear(start, NARROW.into());
@@ -108,56 +119,79 @@ impl Looks {
         Some(if look.is_halfway { Held::Half } else { Held::Use(look.used) })
     }
 
-    /// Follows a store that is no part of a float with a shadow: between two that are.
-    pub(super) fn follow(&mut self, Store { insn, address, bytes, .. }: Store<'_>) {
-        let look = self.of.iter_mut().find(|look| look.by == insn.ip());
-        if let Some(look) = look.filter(|look| bytes == 1 && look.doubles > 0) {
-            let begins = address.is_multiple_of(DOUBLE) && !look.is_within_double();
-            if begins || look.address.wrapping_add(1) == address {
-                look.address = address;
-            }
+    /// Address behind the byte that the instruction at `by` wrote last, if it copies doubles byte by byte; 0 otherwise.
+    pub(in crate::runtime) fn copied_to(&self, by: u64) -> u64 {
+        let look = self.of.iter().find(|look| look.by == by && look.doubles > 0);
+        look.map_or(0, |look| look.address + 1)
+    }
+
+    /// Notes how far the instruction at `by` has copied doubles since, in translated code.
+    pub(in crate::runtime) fn has_copied_to(&mut self, by: u64, next: u64) {
+        let Some(address) = next.checked_sub(1) else { return };
+        match self.of.iter_mut().find(|look| look.by == by) {
+            Some(look) if look.address == address => {}
+            Some(look) => (look.address, look.is_unseen) = (address, true),
+            None => self.remember(Look {
+                used: Use::Unseen,
+                by,
+                address,
+                most: FIRST,
+                left: 0,
+                is_halfway: false,
+                doubles: 1,
+                is_unseen: true,
+            }),
         }
     }
 
-    /// Tells whether the instruction has left a double half written since, at which nobody has looked: some of its bytes have a shadow
-    /// that is another number's.
-    pub(super) fn breaks_off(&self, store: Store<'_>) -> bool {
-        let Store { insn, address, .. } = store;
-        self.of.iter().any(|look| {
-            let breaks_off = look.by == insn.ip() && look.is_unseen && look.is_within_double();
-            let start = look.address & !(DOUBLE - 1);
-            breaks_off && look.address.wrapping_add(1) != address && planes::any(start, DOUBLE)
-        })
+    /// Tells whether the instruction at `by` has copied so many doubles byte by byte that it does nothing else.
+    pub(in crate::runtime) fn copies_often(&self, by: u64) -> bool {
+        const OFTEN: u32 = 64;
+        self.of.iter().any(|look| look.by == by && look.doubles >= OFTEN)
     }
 
-    /// Notes what a look saw of so many bytes at an address, which the instruction at `by` is about to write.
-    pub(super) fn note(&mut self, by: u64, [address, bytes]: [u64; 2], used: Use) {
+    /// Address of the last byte of a double that the instruction has left half written since, if nobody has looked at that.
+    pub(super) fn broken_off(&self, store: Store<'_>) -> Option<u64> {
+        let look = self.of.iter().find(|look| look.by == store.insn.ip())?;
+        let goes_on = store.address / DOUBLE == look.address / DOUBLE && store.address > look.address;
+        (look.is_unseen && look.is_within_double() && !goes_on).then_some(look.address)
+    }
+
+    /// Notes what a look saw of a store; what it saw. A double that
+    /// is written byte by byte may be moved as a whole next: of that nothing is known as long as not all of it is there.
+    pub(super) fn note(&mut self, store: Store<'_>, used: Use) -> Use {
+        let (by, address, bytes) = (store.insn.ip(), store.address, u64::from(store.bytes));
         let known = self.of.iter().position(|look| look.by == by);
         let before = known.map(|n| self.of.remove(n));
+        if let Some(look) = before.filter(|look| bytes == 1 && look.doubles > 0 && look.address == address) {
+            match used {
+                Use::Unseen | Use::New { .. } => self.of.push(look),
+                Use::Moved { .. } => {
+                    self.of.push(Look { is_unseen: true, ..look });
+                    return Use::Unseen;
+                }
+                Use::Part { .. } | Use::Alone => {}
+            }
+            return used;
+        }
         let holds = used == Use::Unseen || used == Use::Alone && bytes > 1;
         if !holds || bytes != 1 && bytes != u64::from(NARROW) {
-            return;
+            return used;
         }
         let is_like = |look: &Look| look.goes_on(by, [address, bytes]) && look.used == used && bytes > 1;
         let most = before.filter(is_like).map_or(FIRST, |look| (2 * look.most).min(MOST));
-        let begins = bytes == 1 && address.is_multiple_of(DOUBLE);
-        let doubles =
-            before.filter(|look| begins && !look.is_within_double()).map_or(1, |look| look.doubles.max(1));
         // The next byte that is looked at is the first one of a double.
         let to_end = (DOUBLE - 1 - address % DOUBLE) as u16;
         let left = if bytes == 1 { to_end } else { most - 1 };
+        let doubles = u32::from(begins_double(store));
+        self.remember(Look { used, by, address, most, left, is_halfway: false, doubles, is_unseen: false });
+        used
+    }
+
+    fn remember(&mut self, look: Look) {
         if self.of.len() == REMEMBERED {
             self.of.remove(0);
         }
-        self.of.push(Look {
-            used,
-            by,
-            address,
-            most,
-            left,
-            is_halfway: false,
-            doubles: if begins { doubles } else { 0 },
-            is_unseen: false,
-        });
+        self.of.push(look);
     }
 }

@@ -237,11 +237,16 @@ pub(super) fn load_if(code: &mut Asm, condition: u8, reg: Gpr, mem: Mem, bytes: 
     memory(code, &[0x0f, 0x40 | condition], reg, mem, bytes, 0);
 }
 
+/// The address of `mem` in rcx.
+pub(super) fn address_to_rcx(code: &mut Asm, mem: Mem) {
+    memory(code, &[0x8d], RCX, Mem { gs: false, fs: false, ..mem }, 8, 0);
+}
+
 /// Makes rcx 0 if the address of `mem`, of 59 bits, is four more than a multiple of eight, and something else otherwise.
 pub(super) fn upper_half_to_rcx(code: &mut Asm, mem: Mem) {
     const ROTATE_RIGHT_BY_3: [u8; 6] = [0xc4, 0xe3, 0xfb, 0xf0, RCX << 3 | 0xc1, 3];
     const ZERO_EXTEND_BYTE: [u8; 3] = [0x0f, 0xb6, 0xc9];
-    memory(code, &[0x8d], RCX, Mem { gs: false, fs: false, ..mem }, 8, 0);
+    address_to_rcx(code, mem);
     code.raw(&ROTATE_RIGHT_BY_3);
     reverse(code, RCX, 8);
     code.raw(&ZERO_EXTEND_BYTE);

@@ -177,8 +177,10 @@ impl Emitter {
             self.check(at, &cells);
             return false;
         }
-        if wholes::part_in_memory(insn).is_none() {
-            return false;
+        match wholes::part_in_memory(insn) {
+            None => return false,
+            Some(1) if self.copies_double(at) => return false,
+            Some(_) => {}
         }
         let Some(mem) = self.mirror_memory(insn) else { return false };
         let moved = moved.map(Source::Cell);

@@ -14,6 +14,7 @@ mod by_row;
 mod check;
 mod clearing;
 mod conversion;
+mod copied;
 mod counting;
 #[cfg(test)]
 mod coverage;
@@ -86,7 +87,7 @@ use super::mode::Mode;
 use super::rows;
 use super::rules::InlineRule;
 use super::superblock::{Insn, Superblock};
-use crate::context::SPILL_SLOTS;
+use crate::context::{COPIERS, SPILL_SLOTS};
 use descriptor::RecordDescriptor;
 use hashbrown::{HashMap, HashSet};
 use iced_x86::{EncodingKind, Register};
@@ -135,6 +136,8 @@ pub(crate) struct Mirror {
     watched: HashMap<u64, Watched>,
     /// Guest addresses of instructions that write a few bytes, which were no part of a float with a shadow.
     alone: HashSet<u64>,
+    /// Guest addresses of instructions that copy doubles byte by byte, each with its number.
+    copiers: HashMap<u64, usize>,
     /// The top of the x87 stack is the mode's, for sure.
     top_is_known: bool,
     /// The block has computed on the x87 stack, and its other instructions leave MXCSR alone: what is known at its end may be
@@ -176,6 +179,7 @@ impl Mirror {
             hot_sites: HashMap::new(),
             watched: HashMap::new(),
             alone: HashSet::new(),
+            copiers: HashMap::new(),
             top_is_known: false,
             carries: false,
             carries_mxcsr: false,
@@ -229,6 +233,22 @@ impl Mirror {
     /// anew.
     pub(crate) fn writes_alone(&mut self, pc: u64) {
         self.alone.insert(pc);
+    }
+
+    /// Has the instruction at guest address `pc`, which stores bytes, copy doubles byte by byte from now on; false if there is no number
+    /// left for it. Code made from there is to be made anew.
+    pub(crate) fn copies_doubles(&mut self, pc: u64) -> bool {
+        let number = self.copiers.len();
+        let has_room = number < COPIERS;
+        if has_room {
+            self.copiers.entry(pc).or_insert(number);
+        }
+        has_room
+    }
+
+    /// Number of an instruction that does.
+    pub(crate) fn copier(&self, pc: u64) -> Option<usize> {
+        self.copiers.get(&pc).copied()
     }
 
     /// The recorded operations, by number.

@@ -1,0 +1,49 @@
+// Doubles copied and swapped byte by byte, often enough for that to be known of the loop; at last one of which the loop puts down but some
+// bytes: what is left of the other is a number that nobody meant.
+#include <stdio.h>
+#include <string.h>
+
+double x = 1.7;
+
+/* Not known to the compiler: each call is one. */
+#define KEPT __attribute__((noinline, noipa))
+
+static KEPT void swap(char *a, char *b, unsigned long bytes)
+{
+    do {
+        char kept = *a;
+        *a++ = *b;
+        *b++ = kept;
+    } while (--bytes > 0);
+}
+
+static KEPT void copy(char *to, const char *from, unsigned long bytes)
+{
+    for (unsigned long n = 0; n < bytes; n++) {
+        to[n] = from[n];
+        __asm__ volatile("" ::: "memory");
+    }
+}
+
+static KEPT void look_at(double value) { printf("%.17g\n", value); }
+
+int main(void)
+{
+    enum { COUNT = 64 };
+    double a[COUNT], b[COUNT];
+    for (int n = 0; n < COUNT; n++) a[n] = x * (n + 1), b[n] = x * x;
+    /* Derivatives of which most bytes are zero, and others. */
+    for (int round = 0; round < 20; round++) {
+        for (int n = 0; n < COUNT; n++) swap((char *)&a[n], (char *)&b[(n + 1) % COUNT], sizeof *a);
+        copy((char *)a, (const char *)b, sizeof a);
+        b[round] = x * round;
+    }
+    look_at(a[5]);
+    look_at(b[6]);
+    look_at(a[40] + b[50]);
+    volatile unsigned long some = 5;
+    copy((char *)&a[7], (const char *)&b[3], some);
+    copy((char *)&a[8], (const char *)&b[4], sizeof *a);
+    look_at(a[7]);
+    return 0;
+}
