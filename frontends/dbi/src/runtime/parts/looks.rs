@@ -45,10 +45,9 @@ pub(super) enum Held {
 }
 
 impl Look {
-    /// Tells whether `by` goes on with so many bytes at `address`.
-    fn goes_on(&self, by: u64, [address, bytes]: [u64; 2]) -> bool {
-        let is_next = self.address.wrapping_add(bytes) == address;
-        self.by == by && (is_next || bytes == 1 && address.wrapping_add(1) == self.address)
+    /// Tells whether its instruction goes on with so many bytes at `address`.
+    fn goes_on(&self, [address, bytes]: [u64; 2]) -> bool {
+        self.address.wrapping_add(bytes) == address || bytes == 1 && address.wrapping_add(1) == self.address
     }
 
     /// Tells whether a double was begun, byte by byte, and not finished. Bytes without a shadow, where none was, are stored unseen.
@@ -91,16 +90,24 @@ pub(in crate::runtime) struct Looks {
 }
 
 impl Looks {
+    /// The look on behalf of the instruction at `by`.
+    fn find(&self, by: u64) -> Option<&Look> {
+        self.of.iter().find(|look| look.by == by)
+    }
+
+    fn find_mut(&mut self, by: u64) -> Option<&mut Look> {
+        self.of.iter_mut().find(|look| look.by == by)
+    }
+
     /// Tells whether the store is of a byte of a double all of which is written byte by byte.
     pub(super) fn copies_double(&mut self, store: Store<'_>) -> bool {
-        let look = self.of.iter_mut().find(|look| look.by == store.insn.ip());
-        look.is_some_and(|look| store.bytes == 1 && look.copies_double(store))
+        store.bytes == 1 && self.find_mut(store.insn.ip()).is_some_and(|look| look.copies_double(store))
     }
 
     /// Purpose of what a store puts down, if the last look still holds for it: it does not for words of floats with shadows.
     pub(super) fn held(&mut self, store: Store<'_>, layout: Layout) -> Option<Held> {
         let Store { insn, address, bytes, .. } = store;
-        let look = self.of.iter_mut().find(|look| look.goes_on(insn.ip(), [address, bytes.into()]))?;
+        let look = self.find_mut(insn.ip()).filter(|look| look.goes_on([address, bytes.into()]))?;
         let start = address & !(DOUBLE - 1);
         if std::mem::take(&mut look.is_halfway) {
             planes::clear(start, NARROW.into());
@@ -121,14 +128,13 @@ impl Looks {
 
     /// Address behind the byte that the instruction at `by` wrote last, if it copies doubles byte by byte; 0 otherwise.
     pub(in crate::runtime) fn copied_to(&self, by: u64) -> u64 {
-        let look = self.of.iter().find(|look| look.by == by && look.doubles > 0);
-        look.map_or(0, |look| look.address + 1)
+        self.find(by).filter(|look| look.doubles > 0).map_or(0, |look| look.address + 1)
     }
 
     /// Notes how far the instruction at `by` has copied doubles since, in translated code.
     pub(in crate::runtime) fn has_copied_to(&mut self, by: u64, next: u64) {
         let Some(address) = next.checked_sub(1) else { return };
-        match self.of.iter_mut().find(|look| look.by == by) {
+        match self.find_mut(by) {
             Some(look) if look.address == address => {}
             Some(look) => (look.address, look.is_unseen) = (address, true),
             None => self.remember(Look {
@@ -147,18 +153,18 @@ impl Looks {
     /// Tells whether the instruction at `by` has copied so many doubles byte by byte that it does nothing else.
     pub(in crate::runtime) fn copies_often(&self, by: u64) -> bool {
         const OFTEN: u32 = 64;
-        self.of.iter().any(|look| look.by == by && look.doubles >= OFTEN)
+        self.find(by).is_some_and(|look| look.doubles >= OFTEN)
     }
 
     /// Address of the last byte of a double that the instruction has left half written since, if nobody has looked at that.
     pub(super) fn broken_off(&self, store: Store<'_>) -> Option<u64> {
-        let look = self.of.iter().find(|look| look.by == store.insn.ip())?;
+        let look = self.find(store.insn.ip())?;
         let goes_on = store.address / DOUBLE == look.address / DOUBLE && store.address > look.address;
         (look.is_unseen && look.is_within_double() && !goes_on).then_some(look.address)
     }
 
-    /// Notes what a look saw of a store; what it saw. A double that
-    /// is written byte by byte may be moved as a whole next: of that nothing is known as long as not all of it is there.
+    /// Notes what a look saw of a store; what it saw. A double that is written byte by byte may be moved as a whole next: of that nothing is
+    /// known as long as not all of it is there.
     pub(super) fn note(&mut self, store: Store<'_>, used: Use) -> Use {
         let (by, address, bytes) = (store.insn.ip(), store.address, u64::from(store.bytes));
         let known = self.of.iter().position(|look| look.by == by);
@@ -178,7 +184,7 @@ impl Looks {
         if !holds || bytes != 1 && bytes != u64::from(NARROW) {
             return used;
         }
-        let is_like = |look: &Look| look.goes_on(by, [address, bytes]) && look.used == used && bytes > 1;
+        let is_like = |look: &Look| look.goes_on([address, bytes]) && look.used == used && bytes > 1;
         let most = before.filter(is_like).map_or(FIRST, |look| (2 * look.most).min(MOST));
         // The next byte that is looked at is the first one of a double.
         let to_end = (DOUBLE - 1 - address % DOUBLE) as u16;

@@ -43,7 +43,6 @@ impl Emitter {
         let insn = &at.insn().decoded;
         let compares = rows::row(insn) == Row::General(General::CompareExchange);
         let exchanged = self.exchanged(insn);
-        let sources = self.sources(at);
         self.lock(at);
         self.check_part(at);
         match exchanged {
@@ -58,6 +57,7 @@ impl Emitter {
                 }
             }
             None => {
+                let sources = self.sources(at);
                 self.check(at, &sources);
                 self.guest(at);
             }
