@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-double x = 1.7;
+double x = 0.75;
 
 /* Not known to the compiler: each call is one. */
 #define KEPT __attribute__((noinline, noipa))
@@ -29,6 +29,15 @@ static KEPT void look_at(double value) { printf("%.17g\n", value); }
 
 int main(void)
 {
+    /* The same double again and again. Soon it is 1.5, and its derivative 2: of either most bytes are zero. */
+    double last = x;
+    for (int round = 0; round < 200; round++) {
+        volatile double from = last, to = 0;
+        for (unsigned long n = 0; n < sizeof to; n++)
+            ((volatile char *)&to)[n] = ((volatile char *)&from)[n];
+        last = to * 0.5 + x;
+    }
+    look_at(last);
     enum { COUNT = 64 };
     double a[COUNT], b[COUNT];
     for (int n = 0; n < COUNT; n++) a[n] = x * (n + 1), b[n] = x * x;

@@ -182,7 +182,10 @@ impl Parts {
         self.lately.retain(Written::is_as_left);
         let known = self.lately.iter().find(|written| written.is_new && written.holds(address));
         let used = match (known, seen) {
-            (Some(known), _) => Use::New { format: known.format, at: (address - known.start) as u8 },
+            (Some(known), _) => {
+                self.looks.writes_new(store);
+                Use::New { format: known.format, at: (address - known.start) as u8 }
+            }
             (None, Some(Whole::Part { format, at })) => Use::Part { format, at, written: 0 },
             _ if is_copied => Use::Unseen,
             _ => match self.looks.held(store, self.layout) {

@@ -7,6 +7,7 @@ use super::store::{Store, bits, cell};
 use super::{Layout, NARROW};
 use crate::engine::planes;
 use crate::x86::wholes::ahead::Use;
+use shadowgrind_core::format::Format;
 
 /// Bytes of a double.
 const DOUBLE: u64 = 8;
@@ -63,7 +64,9 @@ impl Look {
         let between = |from: u64| planes::any(from, address.saturating_sub(from));
         let is_same = address / DOUBLE == self.address / DOUBLE;
         let goes_on = is_same && address > self.address && !between(self.address + 1);
-        let begins = begins_double(store) && !is_same && !self.is_within_double();
+        // The same double may be written again and again.
+        let is_another = !is_same || address <= self.address;
+        let begins = begins_double(store) && is_another && !self.is_within_double();
         if self.doubles == 0 || !begins && !goes_on {
             return false;
         }
@@ -81,6 +84,12 @@ fn begins_double(store: Store<'_>) -> bool {
     let start = store.address & !(DOUBLE - 1);
     let is_first = start == store.address || store.is_moved();
     store.bytes == 1 && is_first && !planes::any(start, store.address - start)
+}
+
+/// Tells whether all bytes of a double from number `at` on are among those that are `written`, as a mask.
+fn writes_from(at: u8, written: u16) -> bool {
+    let rest = u16::from(u8::MAX << at);
+    written & rest == rest
 }
 
 /// The looks of the instructions that stored last.
@@ -163,6 +172,16 @@ impl Looks {
         (look.is_unseen && look.is_within_double() && !goes_on).then_some(look.address)
     }
 
+    /// Notes a byte of a double of which all is written.
+    pub(super) fn writes_new(&mut self, store: Store<'_>) {
+        let Some(look) = self.find_mut(store.insn.ip()) else { return };
+        let is_same = store.address / DOUBLE == look.address / DOUBLE;
+        if store.bytes == 1 && is_same && store.address > look.address {
+            look.doubles = look.doubles.max(1);
+            look.address = store.address;
+        }
+    }
+
     /// Notes what a look saw of a store; what it saw. A double that is written byte by byte may be moved as a whole next: of that nothing is
     /// known as long as not all of it is there.
     pub(super) fn note(&mut self, store: Store<'_>, used: Use) -> Use {
@@ -172,7 +191,9 @@ impl Looks {
         if let Some(look) = before.filter(|look| bytes == 1 && look.doubles > 0 && look.address == address) {
             match used {
                 Use::Unseen | Use::New { .. } => self.of.push(look),
-                Use::Moved { .. } => {
+                // A double may begin with bytes that have no shadow, and which nobody has seen it write.
+                Use::Part { at, written, .. } if at == 0 || !writes_from(at, written) => {}
+                Use::Part { format: Format::F64, .. } | Use::Moved { .. } => {
                     self.of.push(Look { is_unseen: true, ..look });
                     return Use::Unseen;
                 }
@@ -180,16 +201,22 @@ impl Looks {
             }
             return used;
         }
+        // A double that is copied as a whole: by this instruction perhaps, which the next byte tells.
+        let is_double = bytes == 1 && store.is_moved() && used == Use::New { format: Format::F64, at: 0 };
         let holds = used == Use::Unseen || used == Use::Alone && bytes > 1;
-        if !holds || bytes != 1 && bytes != u64::from(NARROW) {
+        if !holds && !is_double || bytes != 1 && bytes != u64::from(NARROW) {
             return used;
         }
         let is_like = |look: &Look| look.goes_on([address, bytes]) && look.used == used && bytes > 1;
         let most = before.filter(is_like).map_or(FIRST, |look| (2 * look.most).min(MOST));
         // The next byte that is looked at is the first one of a double.
         let to_end = (DOUBLE - 1 - address % DOUBLE) as u16;
-        let left = if bytes == 1 { to_end } else { most - 1 };
-        let doubles = u32::from(begins_double(store));
+        let left = match bytes {
+            _ if is_double => 0,
+            1 => to_end,
+            _ => most - 1,
+        };
+        let doubles = u32::from(!is_double && begins_double(store));
         self.remember(Look { used, by, address, most, left, is_halfway: false, doubles, is_unseen: false });
         used
     }
