@@ -8,6 +8,7 @@ mod decimal;
 mod digits;
 pub mod dragon4;
 pub mod fortran;
+pub mod hexadecimal;
 mod recognised;
 mod shortest;
 

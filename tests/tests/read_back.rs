@@ -57,7 +57,7 @@ fn check_rounded(case: &Case) -> Result<(), Failed> {
     if said[0] == "0.015" && is_told && said[2] == "wrong" { Ok(()) } else { Err(format!("{said:?}").into()) }
 }
 
-/// Checks derivatives by their closed forms: of 2 x²/3 and 1/x², and of a text that may be anybody's, which is counted.
+/// Checks derivatives by their closed forms: of 2 x²/3, 1/x², 3 x and 11 (x - 1.2), and of a text with fewer digits, which is counted.
 fn check_derivatives(shadow: &'static str) -> Result<(), Failed> {
     const X: f64 = 1.7;
     for options in [&[][..], &["--no-avx512"]] {
@@ -66,9 +66,13 @@ fn check_derivatives(shadow: &'static str) -> Result<(), Failed> {
             let outputs = seen.report.outputs.iter().rev();
             outputs.into_iter().find(|output| (output.value - value).abs() < 1e-12)
         };
-        for (value, derivative) in
-            [(2.0 * X * X / 3.0, 4.0 * X / 3.0), (1.0 / (X * X), -2.0 / (X * X * X)), (1.5, 0.0)]
-        {
+        for (value, derivative) in [
+            (2.0 * X * X / 3.0, 4.0 * X / 3.0),
+            (1.0 / (X * X), -2.0 / (X * X * X)),
+            (1.5, 0.0),
+            (3.0 * X, 3.0),
+            (11.0 * (X - 1.2), 11.0),
+        ] {
             // Of a gradient, outputs that depend on nothing are not listed.
             let dot = found(value).and_then(|output| output.dot).unwrap_or(0.0);
             if (dot - derivative).abs() > 1e-12 {

@@ -1,5 +1,5 @@
-// Numbers that have all their digits in a text have their derivatives when they are read again, as a string or from a file; one of which
-// the text may be anybody's has none.
+// Numbers that have all their digits in a text have their derivatives when they are read again, as a string or from a file, be they few if
+// the string is where the text was put; one that is rounded has none.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -19,4 +19,10 @@ int main(void)
     const double half = x - 1.2;
     snprintf(text, sizeof text, "%g", half);
     printf("%.17g\n", strtod(text, NULL) + 1);
+    snprintf(text, sizeof text, "%a", x);
+    printf("%.17g\n", strtod(text, NULL) * 3);
+    char *rest;
+    snprintf(text, sizeof text, "half %.17g %.17g", half, 5 * half);
+    const double first = strtod(text + sizeof "half", &rest);
+    printf("%.17g\n", first + 2 * strtod(rest, NULL));
 }

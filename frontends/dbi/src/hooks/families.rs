@@ -257,7 +257,8 @@ pub(crate) fn floats(
     family: Family,
     statements: &mut Statements,
 ) -> Result<Vec<Formatted>, Unmapped> {
-    let one = |(float, notation)| Formatted { float, notation, label: None };
+    let one = |(float, notation)| Formatted { float, notation, label: None, string: None };
+    let string = if let Family::ToChars(..) = family { Some(abi::integer(m, 0)?) } else { None };
     let value = |format| abi::float(m, 0, format);
     let (float, notation) = match family {
         Family::Printf(call) => return printf::floats(m, call),
@@ -271,7 +272,7 @@ pub(crate) fn floats(
         Family::Dragon4(format, layout) => (pointee(m, format)?, numpy::scalar(m, format, layout)),
         Family::Rust(format, how) => (pointee(m, format)?, notations::rust(m, format, how)),
     };
-    Ok(vec![one((float, notation.unwrap_or_default()))])
+    Ok(vec![Formatted { string, ..one((float, notation.unwrap_or_default())) }])
 }
 
 /// Float that the first argument points to.

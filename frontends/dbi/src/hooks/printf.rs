@@ -24,17 +24,19 @@ pub(crate) struct Printf {
     list: bool,
     /// Digits are reckoned and limited in a way of its own.
     own_digits: bool,
+    /// Number of the argument that is the string which the text is put into, if there is one.
+    string: Option<u8>,
 }
 
 /// Makes the table of names. A row is a function that takes `...`, or a double where that has its first one: its name with `{}` where the variant with a
-/// `va_list` has a `v`, the number of its format argument, and that of the size of the room it has.
+/// `va_list` has a `v`, the numbers of its format argument, of the size of the room it has, and of that room if it is a string.
 macro_rules! family {
-    ($($prefix:literal $name:literal $format:literal $size:expr, $wide:literal;)+) => {
+    ($($prefix:literal $name:literal $format:literal $size:expr, $string:expr, $wide:literal;)+) => {
         /// The function of this name.
         pub(super) fn of(symbol: &str) -> Option<Printf> {
             Some(match symbol {
-                $(concat!($prefix, $name) => printf($prefix, $format, ($size, $wide), false),
-                  concat!($prefix, "v", $name) => printf($prefix, $format, ($size, $wide), true),)+
+                $(concat!($prefix, $name) => printf($prefix, $format, [$size, $string], [$wide, false]),
+                  concat!($prefix, "v", $name) => printf($prefix, $format, [$size, $string], [$wide, true]),)+
                 _ => return None,
             })
         }
@@ -43,42 +45,42 @@ macro_rules! family {
 
 #[rustfmt::skip]
 family! {
-    ""   "printf"               0 None,    false;
-    ""   "fprintf"              1 None,    false;
-    ""   "dprintf"              1 None,    false;
-    ""   "sprintf"              1 None,    false;
-    ""   "snprintf"             2 Some(1), false;
-    ""   "asprintf"             1 None,    false;
-    ""   "strfromd"             2 Some(1), false;
-    "__" "printf_chk"           1 None,    false;
-    "__" "fprintf_chk"          2 None,    false;
-    "__" "dprintf_chk"          2 None,    false;
-    "__" "sprintf_chk"          3 None,    false;
-    "__" "snprintf_chk"         4 Some(1), false;
-    "__" "asprintf_chk"         2 None,    false;
-    ""   "wprintf"              0 None,    true;
-    ""   "fwprintf"             1 None,    true;
-    ""   "swprintf"             2 Some(1), true;
-    "__" "wprintf_chk"          1 None,    true;
-    "__" "fwprintf_chk"         2 None,    true;
-    "__" "swprintf_chk"         4 Some(1), true;
-    "obstack_" "printf"         1 None,    false;
-    "__obstack_" "printf_chk"   2 None,    false;
-    ""   "syslog"               1 None,    false;
-    "__" "syslog_chk"           2 None,    false;
-    ""   "warn"                 0 None,    false;
-    ""   "warnx"                0 None,    false;
-    ""   "err"                  1 None,    false;
-    ""   "errx"                 1 None,    false;
-    ""   "error"                2 None,    false;
-    ""   "error_at_line"        4 None,    false;
-    "sqlite3_" "mprintf"        0 None,    false;
-    "sqlite3_" "snprintf"       2 Some(0), false;
-    "sqlite3_str_" "appendf"    1 None,    false;
+    ""   "printf"               0 None,    None,    false;
+    ""   "fprintf"              1 None,    None,    false;
+    ""   "dprintf"              1 None,    None,    false;
+    ""   "sprintf"              1 None,    Some(0), false;
+    ""   "snprintf"             2 Some(1), Some(0), false;
+    ""   "asprintf"             1 None,    None,    false;
+    ""   "strfromd"             2 Some(1), Some(0), false;
+    "__" "printf_chk"           1 None,    None,    false;
+    "__" "fprintf_chk"          2 None,    None,    false;
+    "__" "dprintf_chk"          2 None,    None,    false;
+    "__" "sprintf_chk"          3 None,    Some(0), false;
+    "__" "snprintf_chk"         4 Some(1), Some(0), false;
+    "__" "asprintf_chk"         2 None,    None,    false;
+    ""   "wprintf"              0 None,    None,    true;
+    ""   "fwprintf"             1 None,    None,    true;
+    ""   "swprintf"             2 Some(1), Some(0), true;
+    "__" "wprintf_chk"          1 None,    None,    true;
+    "__" "fwprintf_chk"         2 None,    None,    true;
+    "__" "swprintf_chk"         4 Some(1), Some(0), true;
+    "obstack_" "printf"         1 None,    None,    false;
+    "__obstack_" "printf_chk"   2 None,    None,    false;
+    ""   "syslog"               1 None,    None,    false;
+    "__" "syslog_chk"           2 None,    None,    false;
+    ""   "warn"                 0 None,    None,    false;
+    ""   "warnx"                0 None,    None,    false;
+    ""   "err"                  1 None,    None,    false;
+    ""   "errx"                 1 None,    None,    false;
+    ""   "error"                2 None,    None,    false;
+    ""   "error_at_line"        4 None,    None,    false;
+    "sqlite3_" "mprintf"        0 None,    None,    false;
+    "sqlite3_" "snprintf"       2 Some(0), Some(1), false;
+    "sqlite3_str_" "appendf"    1 None,    None,    false;
 }
 
-fn printf(prefix: &str, format: u8, (size, wide): (Option<u8>, bool), list: bool) -> Printf {
-    Printf { format, size, wide, list, own_digits: prefix.starts_with("sqlite3") }
+fn printf(prefix: &str, format: u8, [size, string]: [Option<u8>; 2], [wide, list]: [bool; 2]) -> Printf {
+    Printf { format, size, string, wide, list, own_digits: prefix.starts_with("sqlite3") }
 }
 
 /// No format is longer, in characters; what follows is not looked at.
@@ -100,6 +102,8 @@ pub(crate) struct Formatted {
     pub(crate) notation: Option<Notation>,
     /// The text before it, where that is known.
     pub(crate) label: Option<String>,
+    /// Address of the string that its text is put into, where that is known.
+    pub(crate) string: Option<u64>,
 }
 
 /// Tells whether the call has no room for a text, but asks how long that would be.
@@ -126,6 +130,7 @@ pub(super) fn floats(m: &dyn Machine, call: Printf) -> Result<Vec<Formatted>, Un
         None if has_positions => by_position(m, &directives, arguments)?,
         None => in_order(&directives, |kind| next(m, kind, &mut arguments))?,
     };
+    let string = call.string.map(|string| abi::integer(m, string.into())).transpose()?;
     let (mut before, mut at) = (Vec::new(), 0);
     let mut floats = Vec::new();
     for (directive, [width, precision, value]) in directives.iter().zip(values) {
@@ -133,7 +138,7 @@ pub(super) fn floats(m: &dyn Machine, call: Printf) -> Result<Vec<Formatted>, Un
         at = directive.end;
         if let (true, Some(Taken::Float(float))) = (directive.is_float(), value) {
             let notation = directive.notation(width, precision, float).filter(|_| !call.own_digits);
-            floats.push(Formatted { float, notation, label: label(&before) });
+            floats.push(Formatted { float, notation, label: label(&before), string });
             before.clear();
         } else {
             before.extend(directive.shown(m, &format, [precision, value]));

@@ -327,7 +327,7 @@ impl State {
         let first = self.report.outputs.len();
         for (position, x) in floats.iter().enumerate() {
             let label = x.label.as_ref().map_or(Label::NONE, |label| self.report.outputs.label(label));
-            let leaving = Leaving { kind, label, site, notation: x.notation };
+            let leaving = Leaving { kind, label, site, notation: x.notation, string: x.string };
             self.boxes.took_float(x.float, frame.m);
             self.output(leaving, position, x.float, frame.observer, frame.m);
         }

@@ -25,6 +25,9 @@ pub(super) struct Known {
     pub(super) output: u64,
     /// The notation, where that is known.
     pub(super) notation: Option<Notation>,
+    /// Address of the string that its text was put into, where that is known, and its position among the floats of that call, from 0.
+    pub(super) string: Option<u64>,
+    pub(super) position: usize,
 }
 
 impl Known {
@@ -50,6 +53,8 @@ pub(super) struct KnownFloats {
     all: VecDeque<Known>,
     /// Values and numbers, in the order of values.
     by_value: BTreeSet<(u64, u64)>,
+    /// Addresses of strings and numbers of those whose texts were put there.
+    by_string: BTreeSet<(u64, u64)>,
     /// Number of the oldest, among all that there ever were.
     first: u64,
     /// Numbers of those whose texts were not written yet, in ascending order: mostly few, and the next to be written is the first.
@@ -62,6 +67,7 @@ impl KnownFloats {
         let oldest = if self.all.len() == MOST { self.all.pop_front() } else { None };
         if let Some(oldest) = oldest {
             self.by_value.remove(&(key(oldest.value + 0.0), self.first));
+            oldest.string.map(|string| self.by_string.remove(&(string, self.first)));
             if self.unwritten.front() == Some(&self.first) {
                 self.unwritten.pop_front();
             }
@@ -71,6 +77,7 @@ impl KnownFloats {
         self.unwritten.push_back(number);
         // Zeros are one.
         self.by_value.insert((key(known.value + 0.0), number));
+        known.string.map(|string| self.by_string.insert((string, number)));
         self.all.push_back(known);
         oldest.map_or(SavedShadow::NONE, |oldest| oldest.kept)
     }
@@ -112,6 +119,16 @@ impl KnownFloats {
         self.last().filter(move |known| known.is_rounded_to(value, unit))
     }
 
+    /// Floats that the last call made text of which has filled the string at `address`, or the one that begins up to so many bytes before.
+    pub(super) fn in_string(&self, address: u64, before: u64) -> impl Iterator<Item = &Known> {
+        let strings = (address.saturating_sub(before), 0)..=(address, u64::MAX);
+        let nearest = self.by_string.range(strings).next_back().map(|&(string, _)| string);
+        let of_it = nearest.map(|string| self.by_string.range((string, 0)..=(string, u64::MAX)).rev());
+        let mut is_before = false;
+        let last = of_it.into_iter().flatten().map(|&(_, number)| self.get(number));
+        last.take_while(move |known| !std::mem::replace(&mut is_before, known.position == 0))
+    }
+
     /// Tells whether a text of theirs was not written yet.
     pub(super) fn are_unwritten(&self) -> bool {
         !self.unwritten.is_empty()
@@ -136,7 +153,15 @@ mod tests {
     use super::*;
 
     fn known(value: f64, kept: u64) -> Known {
-        Known { value, kept: SavedShadow(kept), format: Format::F64, output: 0, notation: None }
+        Known {
+            value,
+            kept: SavedShadow(kept),
+            format: Format::F64,
+            output: 0,
+            notation: None,
+            string: None,
+            position: 0,
+        }
     }
 
     #[test]

@@ -21,12 +21,14 @@ pub(super) struct Leaving {
     pub(super) site: Site,
     /// The notation, where that is known.
     pub(super) notation: Option<Notation>,
+    /// Address of the string that its text is put into, where that is known.
+    pub(super) string: Option<u64>,
 }
 
 impl Leaving {
     /// As it is, not as text.
     pub(super) fn new(kind: OutputKind, label: Label, site: Site) -> Leaving {
-        Leaving { kind, label, site, notation: None }
+        Leaving { kind, label, site, notation: None, string: None }
     }
 }
 
@@ -46,7 +48,7 @@ impl State {
         observer: &mut dyn Observer,
         m: &mut dyn Machine,
     ) {
-        let Leaving { kind, label, site, notation } = leaving;
+        let Leaving { kind, label, site, notation, string } = leaving;
         let leaves = Leaves { site, output: self.report.outputs.len(), notation, written: false };
         let is_active = m.cell(x.location, x.format.bytes()) != 0;
         let (value, said) = observer.output(m, &leaves, x);
@@ -60,7 +62,7 @@ impl State {
         if is_text {
             let kept = observer.keep(m, x);
             let (value, output) = (value.to_f64(), leaves.output);
-            let known = Known { value, kept, format: x.format, output, notation };
+            let known = Known { value, kept, format: x.format, output, notation, string, position };
             observer.release(&[self.known.note(known)]);
         }
         let position = u16::try_from(position).unwrap_or(u16::MAX);

@@ -111,9 +111,21 @@ impl OwnTexts {
         let is_cut = self.written_bytes >= MOST_WRITTEN;
         let end = if is_cut { placed.last().copied().unwrap_or(0) } else { u64::MAX };
         let at_least = is_cut || self.sought.len() == MOST_SOUGHT;
+        // A number right behind a letter is part of a word to whoever reads it.
+        let within: HashSet<&[u8]> = self
+            .written
+            .all()
+            .iter()
+            .flat_map(|text| numbers(&text.bytes))
+            .map(|(number, _)| number)
+            .collect();
+        let is_within = |output: &Output<'_>| {
+            let printed = output.printed();
+            printed.is_some_and(|printed| within.contains(magnitude(&printed).as_bytes()))
+        };
         let mut unwritten: Vec<Unwritten> = Vec::new();
         for (index, output) in sought().take_while(|(index, _)| *index < end) {
-            if placed.binary_search(&index).is_ok() {
+            if placed.binary_search(&index).is_ok() || is_within(&output) {
                 continue;
             }
             match unwritten.iter_mut().find(|unwritten| unwritten.site == output.site) {
@@ -199,13 +211,24 @@ fn size(output: &Output<'_>) -> Option<u64> {
 fn sizes(text: &[u8]) -> Vec<u64> {
     let is_infinite = text.windows(3).any(|word| word.eq_ignore_ascii_case(b"inf"));
     let infinite = is_infinite.then_some(f64::INFINITY.to_bits());
-    let is_part = |byte: &u8| byte.is_ascii_digit() || *byte == b'.';
-    let of = |text: &[u8]| -> Vec<u64> {
-        let starts = (0..text.len()).filter(|&at| is_part(&text[at]) && (at == 0 || !is_part(&text[at - 1])));
-        starts.filter_map(|at| Some(number(&text[at..])?.1.to_bits())).collect()
-    };
+    let of = |text: &[u8]| -> Vec<u64> { numbers(text).map(|(_, value)| value.to_bits()).collect() };
     let pointed: Vec<u8> = text.iter().map(|&byte| if byte == b',' { b'.' } else { byte }).collect();
     of(text).into_iter().chain(of(&pointed)).chain(infinite).collect()
+}
+
+/// Numbers without their signs, and their values, wherever they begin in a text, be it within words.
+fn numbers(text: &[u8]) -> impl Iterator<Item = (&[u8], f64)> {
+    let is_part = |at: usize| text[at].is_ascii_digit() || text[at] == b'.';
+    let starts = (0..text.len()).filter(move |&at| is_part(at) && (at == 0 || !is_part(at - 1)));
+    starts.filter_map(|at| {
+        let (length, value) = number(&text[at..])?;
+        Some((&text[at..at + length], value))
+    })
+}
+
+/// A number's text without spaces and sign.
+fn magnitude(text: &str) -> &str {
+    text.trim().trim_start_matches(['+', '-'])
 }
 
 /// The first `count` digits of a number from the first that is not zero, rounded; nothing if it is zero or has none.
@@ -223,7 +246,7 @@ fn significant_digits(text: &str) -> Vec<u8> {
 }
 
 /// A number's text without spaces and without the sign of a positive one.
-fn bare(text: &str) -> &str {
+pub(super) fn bare(text: &str) -> &str {
     let text = text.trim();
     text.strip_prefix('+').unwrap_or(text)
 }
@@ -299,6 +322,8 @@ mod tests {
         assert_eq!(own.unwritten(&outputs), unwritten(MOST_SOUGHT as u64 - 2, true));
         own.sought.truncate(3);
         assert_eq!(own.unwritten(&outputs), unwritten(1, false));
+        own.wrote(&Stream::Stdout, b"v2.250\n");
+        assert_eq!(own.unwritten(&outputs), []);
         own.forked();
         assert_eq!(own.unwritten(&outputs), []);
     }

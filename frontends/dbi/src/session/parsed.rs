@@ -18,10 +18,11 @@ use shadowgrind_core::format::Format;
 use shadowgrind_core::shadow::Seed;
 use shadowgrind_core::site::Site;
 use shadowgrind_core::spec::InputTarget;
+use shadowgrind_core::text::hexadecimal;
 use shadowgrind_symbols::demangle;
 
 /// Bytes of a text that are looked at for a number.
-const LONGEST: u64 = 512;
+pub(super) const LONGEST: u64 = 512;
 /// Spaces before a number, as the C library skips them.
 const SPACES: &[u8] = b" \t\n\r\x0b\x0c";
 
@@ -45,6 +46,8 @@ impl From<Site> for Asker {
 #[derive(Clone, Debug)]
 pub(crate) struct Parsing {
     parse: Parse,
+    /// Address of the text.
+    address: u64,
     /// The number among all, from 0.
     pub(super) order: u64,
     text: String,
@@ -86,7 +89,8 @@ pub(super) fn number_at(
     let bytes = texts::readable(m, address, address + length * character);
     let narrow: Vec<u8> = bytes.chunks(character as usize).map(|character| character[0]).collect();
     let spaces = narrow.iter().take_while(|byte| SPACES.contains(byte)).count();
-    let (length, value) = texts::number(&narrow[spaces..])?;
+    let number = &narrow[spaces..];
+    let (length, value) = hexadecimal::at_start(number).or_else(|| texts::number(number))?;
     Some((address + spaces as u64 * character, narrow[spaces..spaces + length].to_vec(), value))
 }
 
@@ -127,7 +131,7 @@ impl State {
         }
         let text = String::from_utf8_lossy(&text).into_owned();
         let is_own = is_data && self.own_texts.has(&text);
-        Some(Parsing { parse, order, text, value, origin, is_negated, asker, is_own, rounded: None })
+        Some(Parsing { parse, address, order, text, value, origin, is_negated, asker, is_own, rounded: None })
     }
 
     /// A call that parses has returned: seeds the number, if an input names it.
@@ -144,7 +148,8 @@ impl State {
         let (text, site) = (parsing.text.clone(), parsing.asker.site);
         // A number that the program was given, as it seems, may have the same text.
         let is_given = is_named || matches!(parsing.origin, Origin::Known(_) | Origin::Ambiguous(_));
-        let text = ReadBack { text, site, rounded: parsing.rounded, is_own: parsing.is_own, is_given };
+        let (address, &Parsing { rounded, is_own, .. }) = (Some(parsing.address), parsing);
+        let text = ReadBack { text, address, site, rounded, is_own, is_given };
         if self.read_back(&text, float, observer, m) && !is_named {
             self.lose_own(site, function);
         }

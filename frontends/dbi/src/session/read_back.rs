@@ -7,19 +7,18 @@ use super::calls::Then;
 use super::entered::{Entered, Frame};
 use super::known::{Known, is_rounded_to};
 use super::observer::{LibraryCall, Observer, SavedShadow};
-use super::parsed::number_at;
+use super::own_texts::bare;
+use super::parsed::{LONGEST, number_at};
 use super::reread::{ReadBack, Rounded};
 use super::state::State;
 use crate::hooks::abi::{self, Float};
 use crate::hooks::machine::Machine;
-use shadowgrind_core::findings::Subject;
+use shadowgrind_core::findings::{Subject, Value};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
 use shadowgrind_core::site::Site;
-use shadowgrind_core::text::Decimal;
+use shadowgrind_core::text::{self, Decimal, Notation, Style};
 
-/// Digits of a text by which a double is known.
-const WHOLE: usize = 15;
 /// Largest power of ten that is a double.
 const POWERS: i32 = 22;
 
@@ -40,6 +39,7 @@ impl State {
         let site = self.asker(frame.at, frame.pc, frame.m).site;
         frame.watch(Then::ReadBack(ReadBack {
             text,
+            address: None,
             site,
             rounded: Some(rounded),
             is_own: false,
@@ -67,22 +67,27 @@ impl State {
         m: &mut dyn Machine,
     ) -> bool {
         let kept_last = text.rounded.map(|rounded| rounded.kept);
-        let from = if text.is_given { None } else { self.float_of(text, x, observer) };
-        let follows =
-            from.is_some_and(|(from, decimal)| self.hand_on(from, (&decimal, text), x, observer, m));
-        if let (true, Some(output)) = (follows, from.and_then(|(from, _)| from.output)) {
+        let placed = self.float_in_string(text, x, observer);
+        let from = match placed {
+            None if text.is_given => None,
+            None => self.float_of(text, x, observer),
+            placed => placed,
+        };
+        let is_own = text.is_own || placed.is_some();
+        let follows = from.is_some_and(|from| self.hand_on(from, (is_own, text.site), x, observer, m));
+        if let (true, Some(output)) = (follows, from.and_then(|from| from.output)) {
             self.own_texts.was_read(output);
         }
         observer.release(kept_last.as_slice());
         !follows && (text.is_own || from.is_some())
     }
 
-    /// Gives `x`, which is made of `decimal`, all of the text, the shadow of the float `from` whose text that is; false if it has one that
-    /// is not known.
+    /// Gives `x`, which is read at `site`, the shadow of the float `from` whose text that is; false if it has one that is not known. `is_own`:
+    /// the text is hardly that of any other number.
     fn hand_on(
         &mut self,
         from: Rounded,
-        (decimal, &ReadBack { site, is_own, .. }): (&Decimal<'_>, &ReadBack),
+        (is_own, site): (bool, Site),
         x: Float,
         observer: &mut dyn Observer,
         m: &mut dyn Machine,
@@ -92,19 +97,17 @@ impl State {
             // It may be anybody's: a derivative that is not its own would be worse than none.
             return false;
         }
-        let is_whole = from.is_whole || decimal.significant_digits() >= WHOLE;
-        if is_whole && from.value == x.format.to_f64(x.bits) {
+        if from.is_whole && from.value == x.format.to_f64(x.bits) {
             observer.give(m, x, from.kept);
             return true;
         }
-        let decimals = from.decimals.unwrap_or(-decimal.last_place());
-        match self.report.subject {
-            Subject::Errors if decimals.abs() <= POWERS => {
+        match (self.report.subject, from.decimals) {
+            (Subject::Errors, Some(decimals)) if decimals.abs() <= POWERS => {
                 round_to_decimals(from, decimals, (x, site), observer, m);
                 true
             }
             // It was made text of to be rounded, and for nobody to read.
-            Subject::Derivatives if from.output.is_none() => {
+            (Subject::Derivatives, _) if from.output.is_none() => {
                 self.rounded(site).count += 1;
                 true
             }
@@ -112,18 +115,35 @@ impl State {
         }
     }
 
-    /// The float of which the program has made the text of `x`, and that text; nothing if there is none, or there are several that differ.
-    fn float_of<'a>(
-        &self,
-        text: &'a ReadBack,
-        x: Float,
-        observer: &mut dyn Observer,
-    ) -> Option<(Rounded, Decimal<'a>)> {
-        let decimal = Decimal::of(&text.text).filter(|_| x.format == Format::F64)?;
-        let (value, unit) = (x.format.to_f64(x.bits), decimal.unit());
+    /// The float of which a known function has put the text of `x` where that was read; nothing if there is none, or there are several
+    /// that differ.
+    fn float_in_string(&self, text: &ReadBack, x: Float, observer: &mut dyn Observer) -> Option<Rounded> {
+        let value = x.format.to_f64(x.bits);
+        let is_it = |known: &&Known| {
+            let is_text = |notation: Notation| match notation.style {
+                Style::Hexadecimal(_) => known.value == value,
+                _ => bare(&notation.write(&text::Float::from(Value::from(known.value)))) == text.text,
+            };
+            known.format == x.format && known.notation.is_some_and(is_text)
+        };
+        let address = text.address.filter(|_| x.format == Format::F64)?;
+        let all: Vec<Known> = self.known.in_string(address, LONGEST).filter(is_it).copied().collect();
+        let from = Rounded::from(only(&all, observer)?);
+        Some(Decimal::of(&text.text).map_or(from, |decimal| from.read_as(&decimal)))
+    }
+
+    /// The float of which the program has made the text of `x`; nothing if there is none, or there are several that differ.
+    fn float_of(&self, text: &ReadBack, x: Float, observer: &mut dyn Observer) -> Option<Rounded> {
+        if x.format != Format::F64 {
+            return None;
+        }
+        // A hexadecimal number is hardly rounded.
+        let decimal = Decimal::of(&text.text);
+        let (value, unit) = (x.format.to_f64(x.bits), decimal.map_or(0.0, |decimal| decimal.unit()));
+        let read = |from: Rounded| decimal.map_or(from, |decimal| from.read_as(&decimal));
         let is_it = |rounded: &Rounded| is_rounded_to(rounded.value, value, unit);
         if let Some(last) = text.rounded.filter(is_it) {
-            return Some((last, decimal));
+            return Some(read(last));
         }
         // What was written before is hardly read once more, unless the text is nobody else's.
         let are_late = !text.is_own;
@@ -134,16 +154,23 @@ impl State {
         all.retain(|known| known.format == Format::F64);
         if are_late && self.report.subject == Subject::Derivatives {
             all.retain(|known| {
-                known.value == value && known.kept != SavedShadow::NONE && !decimal.is_integer()
+                known.value == value
+                    && known.kept != SavedShadow::NONE
+                    && !decimal.is_some_and(|decimal| decimal.is_integer())
             });
         }
-        let first = *all.first()?;
-        let is_same = |known: &Known| {
-            known.value == first.value
-                && (known.kept == first.kept || observer.keeps_alike(known.kept, first.kept))
-        };
-        all.iter().all(is_same).then_some((first.into(), decimal))
+        Some(read(only(&all, observer)?.into()))
     }
+}
+
+/// The first of several floats, if the others do not differ from it.
+fn only(all: &[Known], observer: &mut dyn Observer) -> Option<Known> {
+    let first = *all.first()?;
+    let is_same = |known: &Known| {
+        known.value == first.value
+            && (known.kept == first.kept || observer.keeps_alike(known.kept, first.kept))
+    };
+    all.iter().all(is_same).then_some(first)
 }
 
 /// Gives `x`, at `site`, the shadow of the float `from` rounded to `decimals` digits behind the point: scaled, rounded to an integer, and

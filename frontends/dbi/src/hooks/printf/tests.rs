@@ -167,7 +167,7 @@ fn fortified_functions_have_their_format_elsewhere() {
     m.general[crate::hooks::fake::RSI] = 0;
     m.set_double(0, 6.5);
     assert_eq!(values(&m, "__snprintf_chk"), [(6.5, vector(0))]);
-    assert_eq!(of("vsnprintf").unwrap(), printf("", 2, (Some(1), false), true));
+    assert_eq!(of("vsnprintf").unwrap(), printf("", 2, [Some(1), Some(0)], [false, true]));
     assert_eq!(of("printk"), None);
 }
 
