@@ -166,7 +166,13 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
                         let scaled = self.shadow.scale(&shadow, format, negate, power);
                         self.cells.set(self.location(r.place), format, after, scaled);
                     }
-                    _ => kept(self),
+                    Some(_) => kept(self),
+                    None => {
+                        kept(self);
+                        if format.is_negative(before) != format.is_negative(after) {
+                            self.cells.turn_sign(self.location(r.place), format);
+                        }
+                    }
                 }
             }
         }

@@ -115,6 +115,10 @@ pub trait Cells<V> {
     /// [`crate::tricks::exponent_change`] says, the rest such that what is kept beside it stays as it is.
     fn change_end(&mut self, from: Location, to: Location, bytes: usize, change: (bool, i32));
 
+    /// Turns over the sign of what is kept at `location` beside a float of `format`, whose sign has been turned over along with bits of its
+    /// exponent, which will be put right again. Nothing is to be done where shadows know their floats.
+    fn turn_sign(&mut self, _location: Location, _format: Format) {}
+
     /// Moves `bytes` bytes as they are; the ranges may overlap.
     fn copy(&mut self, from: Location, to: Location, bytes: usize);
 

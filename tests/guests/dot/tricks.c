@@ -29,6 +29,25 @@ static __attribute__((noinline)) real real_of(bits_type bits)
     return x;
 }
 
+/* Each on its own: no compiler joins two of these. */
+static __attribute__((noinline)) bits_type flipped(bits_type bits, bits_type by)
+{
+    __asm__("" : "+r"(bits));
+    return bits ^ by;
+}
+
+static __attribute__((noinline)) bits_type complement(bits_type bits)
+{
+    __asm__("not %0" : "+r"(bits));
+    return bits;
+}
+
+static __attribute__((noinline)) bits_type opposite(bits_type bits)
+{
+    __asm__("neg %0" : "+r"(bits) : : "cc");
+    return bits;
+}
+
 /* The mask is computed, so that no compiler makes a branch of the selection. */
 static real selected(real x, real y, int first)
 {
@@ -153,7 +172,10 @@ static void selections(void)
     AT("and-zero", real_of(bits_of(x) & 0), 0, 0.75, -2.5);
     AT("and-ones", real_of(bits_of(x) & ~(bits_type)0), 1, 0.75, -2.5);
     AT("or-zero", real_of(bits_of(x) | 0), 1, 0.75, -2.5);
-    AT("complement-twice", real_of(~~bits_of(x)), 1, 0.75, -2.5);
+    AT("complement-twice", real_of(complement(complement(bits_of(x)))), 1, 0.75, -2.5);
+    AT("complement-but-sign", real_of(flipped(complement(bits_of(x)), ~SIGN)), -1, 0.75, -2.5);
+    AT("opposite-twice", real_of(opposite(opposite(bits_of(x)))), 1, 0.75, -2.5);
+    AT("two-keys", real_of(flipped(flipped(bits_of(x), SIGN / 3 * 4), SIGN / 3 * 4 ^ SIGN)), -1, 0.75, -2.5);
 }
 
 static void exponents(void)

@@ -194,6 +194,15 @@ impl<W: Words> Cells<W::Value> for MirrorCells<'_, '_, W> {
         self.write(to, &end.unwrap_or(0).to_le_bytes()[..bytes]);
     }
 
+    fn turn_sign(&mut self, location: Location, format: Format) {
+        if W::BYTEWISE && self.carries(location, format.bytes()) != 0 {
+            let last = location.plus(format.bytes() as u64 - 1);
+            let mut end = [0];
+            self.read(last, &mut end);
+            self.write(last, &[end[0] ^ 1 << 7]);
+        }
+    }
+
     fn copy(&mut self, from: Location, to: Location, bytes: usize) {
         if let (Location::Memory(from), Location::Memory(to)) = (from, to) {
             return planes::copy(from, to, bytes as u64);

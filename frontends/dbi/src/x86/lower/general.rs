@@ -146,13 +146,18 @@ fn extend(build: &mut Build<'_>) -> Result<(), Why> {
     Ok(())
 }
 
-/// Digits of a part are others then.
+/// A complement, or an opposite: the sign is turned over, and more, which doing it again puts right. Digits of a part are others then.
 fn inverted(build: &mut Build<'_>) -> Result<(), Why> {
     let bytes = build.width(0);
-    if bytes < LEAST && may_hold(build, 0) {
+    if may_hold(build, 0) {
         let to = build.place(0)?;
         let (x, r) = (build.before(to, bytes), build.after(to, bytes));
-        build.step(Step::Bits { by: Bitwise::Other, x: [x; 2], r, bytes, lane: Format::F32 });
+        let (by, other) = match bytes {
+            ..LEAST => (Bitwise::Other, x),
+            _ => (Bitwise::Xor, build.constant(u64::MAX)),
+        };
+        let lane = if bytes == 8 { Format::F64 } else { Format::F32 };
+        build.step(Step::Bits { by, x: [x, other], r, bytes, lane });
     }
     build.finish_general(0)
 }

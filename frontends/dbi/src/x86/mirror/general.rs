@@ -57,15 +57,12 @@ impl Emitter {
             General::Leave => self.leave_frame(at),
             General::Enter => self.out_of_line(at),
             General::MoveString | General::StoreString | General::LoadString => self.out_of_line(at),
-            General::Not if insn.op0_kind() == OpKind::Register && insn.op0_register().is_gpr64() => {
-                self.guest(at)
-            }
-            General::Not => self.bits(at, None),
             General::Bits(by) if lower::clears(insn, by) => {
                 self.guest(at);
                 self.clear_results(at);
             }
-            General::Bits(_) | General::Address if self.fields_alone(at) => {}
+            General::Bits(_) | General::Not | General::Address if self.fields_alone(at) => {}
+            General::Not => self.bits(at, None),
             General::Bits(_) if self.sign_alone(at) => {}
             General::Bits(by) => self.bits(at, Some(by)),
             General::ExtendInPlace(bytes) if usize::from(bytes) >= NARROW => self.extended(at, bytes),

@@ -100,6 +100,12 @@ impl Cells<f64> for Bytes {
         }
     }
 
+    fn turn_sign(&mut self, location: Location, format: Format) {
+        for i in 0..format.bytes() as u64 {
+            self.0.entry(key(location) + i).and_modify(|(_, _, factor)| *factor = -*factor);
+        }
+    }
+
     fn copy(&mut self, from: Location, to: Location, bytes: usize) {
         let map: Vec<u8> = (0..bytes as u8).collect();
         self.permute([from; 2], to, &map);
@@ -336,6 +342,11 @@ fn bytes_are_reversed_and_inverted_twice() {
     run.step(Instruction::with1(Code::Not_rm64, RAX));
     run.step(Instruction::with1(Code::Not_rm64, RAX));
     assert_eq!(run.step(Instruction::with2(Code::Movq_xmm_rm64, XMM5, RAX)).double(5), (6.5, Some(1.0)));
+    // All bits but the sign are turned back.
+    run.step(Instruction::with1(Code::Not_rm64, RAX));
+    run.step(Instruction::with2(Code::Mov_r64_imm64, RCX, i64::MAX));
+    run.step(Instruction::with2(Code::Xor_rm64_r64, RAX, RCX));
+    assert_eq!(run.step(Instruction::with2(Code::Movq_xmm_rm64, XMM5, RAX)).double(5), (-6.5, Some(-1.0)));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use super::form::Does;
 use super::rescale::{Free, Rescaling, Ways};
 use crate::x86::asm::{Gpr, Rel32};
 use crate::x86::emit::Emitter;
-use crate::x86::mirror::encode::{self, Alu, CARRY, EQUAL, NOT_EQUAL, Shift};
+use crate::x86::mirror::encode::{self, Alu, EQUAL, NOT_EQUAL, Shift};
 
 impl Emitter {
     /// Jumps that are taken unless the cell is that of one float as wide as the operands: the upper end is there, and nothing above.
@@ -99,7 +99,7 @@ impl Emitter {
     }
 
     /// A disjunction of one or the other: what turns the sign alone goes on with power 0; where digits are turned, the shadow is kept
-    /// as it is, and the jump returned taken. An exponent alone is the engine's: it may be that of a significand on its own.
+    /// but for its sign, and the jump returned taken. An exponent alone is the engine's: it may be that of a significand on its own.
     pub(super) fn flipped(&mut self, of: &Rescaling<'_>, Free { r, b, c }: Free, ways: &mut Ways) -> Rel32 {
         let bytes = of.fields.bytes;
         let cold = &mut self.out.cold;
@@ -112,17 +112,26 @@ impl Emitter {
         }
         encode::alu(cold, Alu::Add, c, c, bytes);
         let turns = cold.jcc_open(EQUAL);
-        // The sign, and more.
-        ways.exits.push(cold.jcc_open(CARRY));
         encode::shift(cold, Shift::Left, c, of.upper() - 1, bytes);
         ways.exits.push(cold.jcc_open(EQUAL));
         encode::load(cold, b, of.kept.0, bytes);
+        self.turn_sign_alike(of, Free { r, b, c });
         self.keep(of, b);
         let cold = &mut self.out.cold;
         let done = cold.jmp_open();
         let here = cold.here();
         cold.patch(turns, here);
         done
+    }
+
+    /// Turns the sign of the shadow in `b` over if the result in `r` has another sign than the float; `r` is lost.
+    pub(super) fn turn_sign_alike(&mut self, of: &Rescaling<'_>, Free { r, b, .. }: Free) {
+        let (bytes, below) = (of.fields.bytes, of.fields.width() - 1);
+        let cold = &mut self.out.cold;
+        encode::alu(cold, Alu::Xor, r, of.float, bytes);
+        encode::shift(cold, Shift::Right, r, below, bytes);
+        encode::shift(cold, Shift::Left, r, below, bytes);
+        encode::alu(cold, Alu::Xor, b, r, bytes);
     }
 
     /// With the difference of float and result in `b`: leaves a narrow sum to the engine that may be that of the upper half of a

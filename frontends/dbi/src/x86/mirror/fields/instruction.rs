@@ -23,6 +23,7 @@ pub(crate) fn may_follow(insn: &Instruction) -> bool {
 pub(super) fn fields(insn: &Instruction) -> Option<Fields> {
     let found = match rows::row(insn) {
         Row::General(General::Bits(by)) => bits(insn, by),
+        Row::General(General::Not) => inverted(insn),
         Row::General(General::Address) => address(insn),
         _ => None,
     };
@@ -139,6 +140,12 @@ fn bits(insn: &Instruction, by: Integral) -> Option<Fields> {
     };
     let fields = operands.fields(does, 0, other, None)?;
     Some(Fields { takes_carry: by.takes_carry(), ..fields })
+}
+
+/// A complement.
+fn inverted(insn: &Instruction) -> Option<Fields> {
+    let operands = Operands::of(insn).filter(|_| insn.rflags_modified() == 0)?;
+    operands.fields(Does::Flip, 0, Other::Constant(-1), None)
 }
 
 /// Tells whether a constant mask cuts out whole bytes.

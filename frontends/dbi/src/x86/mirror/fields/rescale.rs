@@ -365,12 +365,8 @@ impl Emitter {
     fn rescaled(&mut self, of: &Rescaling<'_>, Free { r, b, c }: Free, ways: &mut Ways) {
         let (bytes, digits, width) = (of.fields.bytes, of.fields.digits(), of.fields.width());
         let largest = of.fields.largest();
-        let cold = &mut self.out.cold;
-        encode::load(cold, b, of.kept.0, bytes);
-        encode::alu(cold, Alu::Xor, r, of.float, bytes);
-        encode::shift(cold, Shift::Right, r, width - 1, bytes);
-        encode::shift(cold, Shift::Left, r, width - 1, bytes);
-        encode::alu(cold, Alu::Xor, b, r, bytes);
+        encode::load(&mut self.out.cold, b, of.kept.0, bytes);
+        self.turn_sign_alike(of, Free { r, b, c });
         self.exponent(of, b, r);
         let cold = &mut self.out.cold;
         ways.exits.push(cold.jcc_open(EQUAL));
