@@ -82,6 +82,26 @@ fn doubles_copied_byte_by_byte_are_followed() {
     }
 }
 
+/// Numbers sorted by their digits keep their derivatives, and lose nothing; one that is looked up by digits has none, which is counted.
+#[test]
+fn numbers_sorted_by_digits_are_followed() {
+    for (flags, shadow) in [("-O1", "dot"), ("-O2", "dot"), ("-O2", "adjoint")] {
+        for options in [&[][..], &["--no-avx512"], &["--reference-path"]] {
+            let Some(seen) = observe(shadow, "by_digits.c", flags, "sse2", options) else { return };
+            let counts: u64 = gaps(&seen).iter().map(|(_, count)| count).sum();
+            assert_eq!((counts, counted(&seen, "found")), (1, 1), "{shadow} {flags} {options:?}");
+            let (outputs, gradients) = (&seen.report.outputs, &seen.report.document["gradients"]);
+            for n in 0..32 {
+                let derivative = match shadow {
+                    "dot" => outputs[n].dot,
+                    _ => gradients[n]["values"][0].as_f64(),
+                };
+                assert_eq!(derivative, Some(n as f64 - 15.5), "{shadow} {flags} {options:?}");
+            }
+        }
+    }
+}
+
 /// A condition in a register in which a float was is an integer.
 #[test]
 fn a_condition_over_a_float_is_no_gap() {

@@ -183,10 +183,11 @@ fn is_atomic(insn: &Instruction) -> bool {
 /// Captures what is asked for before the instruction.
 fn prepare(shadowed: &mut Shadowed, context: &mut Context, gs: u64, pending: &mut Pending) {
     let entry = pending.entry.clone();
-    pending.met = address_registers(&entry.insn).any(|register| {
+    let is_of_float = address_registers(&entry.insn).any(|register| {
         let mut registers = RegisterShadows { context, in_registers: shadowed.in_registers };
         registers.bytes(state::general(register.number()), 8).iter().any(|&byte| byte != 0)
     });
+    pending.met = is_of_float && shadowed.parts.looks_up(&entry.insn, &context.regs);
     match &entry.lowering {
         Lowering::Nothing => {}
         Lowering::Steps(steps) => capture_before(shadowed, context, gs, steps),

@@ -9,6 +9,8 @@ mod store;
 pub(super) use store::Store;
 
 use crate::engine::{guest, planes};
+use crate::x86::rows;
+use crate::x86::table::{General, Row};
 use crate::x86::wholes::ahead::{self, Target, Use};
 use crate::x86::wholes::{self, Whole, mixed};
 use hashbrown::HashMap;
@@ -77,6 +79,8 @@ pub(super) enum Put {
     Constant,
     /// Bytes of another float.
     Part,
+    /// Bytes from a table.
+    Found,
 }
 
 /// Effect of an instruction on a float.
@@ -352,6 +356,25 @@ impl Parts {
             let is_doubtful = ahead::is_double_alone(insn, target, general, &guest::read_some);
             Verdict { whole: None, is_doubtful }
         })
+    }
+
+    /// Tells whether `insn`, which is about to run with an address that is made of a float, may look up there what a float is made of: that
+    /// is no integer that stands for a place.
+    pub(super) fn looks_up(&mut self, insn: &Instruction, general: &[u64; 16]) -> bool {
+        let register = insn.op0_register();
+        let may_be_integer = match rows::row(insn) {
+            Row::General(General::Move) => register.is_gpr32(),
+            Row::General(General::Extend(_)) => register.is_gpr(),
+            _ => false,
+        };
+        if !may_be_integer {
+            return rows::may_look_up(insn);
+        }
+        let known = self.seen_before(insn, Put::Found, || {
+            let is_doubtful = !ahead::is_address(insn, register, general, &guest::read_some);
+            Some(Verdict { whole: None, is_doubtful })
+        });
+        known.is_none_or(|verdict| verdict.is_doubtful)
     }
 
     /// The verdict on an instruction that writes to a register. Code mostly uses what it makes as it did before: that is looked up

@@ -434,7 +434,7 @@ pub(crate) enum General {
     Bits(Integral),
     /// A sum of registers or constants, made as an address, that may still be a float.
     Address,
-    /// Inverts all bits, or negates as an integer: undone by a second time, so the shadow stays.
+    /// Inverts all bits, or negates as an integer: undone by a second time, so that the shadow stays, but for its sign.
     Not,
     /// `movs`, with or without `rep`.
     MoveString,

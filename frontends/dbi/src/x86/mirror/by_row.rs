@@ -69,7 +69,7 @@ impl Emitter {
             return self.integer(at);
         }
         self.check_upper(at);
-        if self.asks_of_addresses() {
+        if self.asks_of_addresses(insn) {
             self.check_address(at);
         }
         if insn.op0_register().is_mm() {

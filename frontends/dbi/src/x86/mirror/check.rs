@@ -48,7 +48,7 @@ impl Emitter {
         let mask = self.mode.mask();
         let mut sources = Vec::new();
         // As an address it is no float; one that is an operand as well keeps its shadow, or hands it on.
-        let asks_of_addresses = self.asks_of_addresses();
+        let asks_of_addresses = self.asks_of_addresses(insn);
         let is_address =
             |register| is_in_address(insn, register) && (asks_of_addresses || !is_operand(insn, register));
         // What is written perhaps may keep what it had.
@@ -78,8 +78,8 @@ impl Emitter {
     }
 
     /// Tells whether instructions are left to the engine if a register of their address carries a shadow.
-    pub(super) fn asks_of_addresses(&mut self) -> bool {
-        self.mirror().settings.policy.derivatives.is_some() && !self.mode.is_off()
+    pub(super) fn asks_of_addresses(&mut self, insn: &Instruction) -> bool {
+        self.mirror().settings.policy.derivatives.is_some() && !self.mode.is_off() && rows::may_look_up(insn)
     }
 
     /// Leaves the instruction to the engine if a register of its address carries a shadow: it looks something up in a table.

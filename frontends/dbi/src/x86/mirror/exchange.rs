@@ -47,7 +47,7 @@ impl Emitter {
         self.check_part(at);
         match exchanged {
             Some(exchanged) => {
-                if self.asks_of_addresses() {
+                if self.asks_of_addresses(insn) {
                     self.check_address(at);
                 }
                 if compares {

@@ -18,8 +18,8 @@ pub(crate) use moves::{Halves, beside, inserted, lane_name, moves_halves, moves_
 pub(crate) use operand_size::operand_bits;
 pub(crate) use system::{System, names_gs_base, results, system};
 
-use super::table::{Moved, Row};
-use iced_x86::{Code, CpuidFeature, EncodingKind, Instruction, Mnemonic, Register};
+use super::table::{General, Moved, Row};
+use iced_x86::{Code, CpuidFeature, EncodingKind, Instruction, Mnemonic, OpKind, Register};
 use std::sync::LazyLock;
 
 /// Makes `row`, which finds a mnemonic's row, from lines `Mnemonic Mnemonic … => row;`.
@@ -76,6 +76,17 @@ pub(crate) fn computes_address(insn: &Instruction) -> bool {
 /// space before a loop names some, too.
 pub(crate) fn only_names_memory(insn: &Instruction) -> bool {
     computes_address(insn) || row(insn) == Row::Hint
+}
+
+/// Tells whether `insn` may go on with what it finds in the memory that it names: it does not only store there, compare what is there, or
+/// change it as an integer.
+pub(crate) fn may_look_up(insn: &Instruction) -> bool {
+    let is_stored = insn.op_count() > 0 && insn.op0_kind() == OpKind::Memory;
+    match row(insn) {
+        Row::Flags(_) => false,
+        Row::Move(..) | Row::General(General::Move | General::Bits(_) | General::Not) => !is_stored,
+        _ => !only_names_memory(insn),
+    }
 }
 
 /// Rows of single codes whose mnemonic means something else as a rule: permutations by a vector of indices.

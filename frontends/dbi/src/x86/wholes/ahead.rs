@@ -76,6 +76,9 @@ struct Walk<'a> {
     is_joined: bool,
     /// Argument, perhaps, of a function that takes any.
     may_be_passed: bool,
+    /// True if it may be an integer, which is widened, and that it has turned out to be an address.
+    may_be_integer: bool,
+    is_address: bool,
 }
 
 /// Bytes that an instruction writes.
@@ -106,7 +109,18 @@ pub(crate) enum Target {
 
 /// The next use of `target`, which `insn` is about to write. The general registers before it are `general`.
 pub(crate) fn next_use(insn: &Instruction, target: Target, general: &[u64; 16], read: Read<'_>) -> Use {
-    walked(insn, target, general, read).0
+    walked(insn, target, false, general, read).0
+}
+
+/// Tells whether `register`, which `insn` is about to write, is used as an address next, or as a part of one.
+pub(crate) fn is_address(
+    insn: &Instruction,
+    register: Register,
+    general: &[u64; 16],
+    read: Read<'_>,
+) -> bool {
+    let target = Target::Inserted { register, at: 0, bytes: register.size() as u64 };
+    walked(insn, target, true, general, read).1.is_address
 }
 
 /// Tells whether `target`, which `insn` is about to write, is used as a part of a double next, and nothing is put to it before but
@@ -117,12 +131,18 @@ pub(crate) fn is_double_alone(
     general: &[u64; 16],
     read: Read<'_>,
 ) -> bool {
-    let (found, is_joined) = walked(insn, target, general, read);
-    matches!(found, Use::Part { format: Format::F64, .. }) && !is_joined
+    let (found, walk) = walked(insn, target, false, general, read);
+    matches!(found, Use::Part { format: Format::F64, .. }) && !walk.is_joined
 }
 
-/// The next use, and whether something that is no constant is put to the part before, on any way that was gone.
-fn walked(insn: &Instruction, target: Target, general: &[u64; 16], read: Read<'_>) -> (Use, bool) {
+/// The next use, and what was seen on all ways that were gone.
+fn walked<'a>(
+    insn: &Instruction,
+    target: Target,
+    may_be_integer: bool,
+    general: &[u64; 16],
+    read: Read<'a>,
+) -> (Use, Walk<'a>) {
     let mut values = Values::new(general);
     values.forget_al_unless_set_before(insn.ip(), read);
     let (place, offset, bytes, size, address) = match target {
@@ -142,7 +162,19 @@ fn walked(insn: &Instruction, target: Target, general: &[u64; 16], read: Read<'_
     let (writer, moved, is_joined) = (insn.ip(), None, false);
     // What is left of narrow floats in registers is no argument.
     let may_be_passed = !matches!(target, Target::Lane { .. });
-    let mut walk = Walk { read, info, left: MOST, writer, address, bytes, moved, is_joined, may_be_passed };
+    let mut walk = Walk {
+        read,
+        info,
+        left: MOST,
+        writer,
+        address,
+        bytes,
+        moved,
+        is_joined,
+        may_be_passed,
+        may_be_integer,
+        is_address: false,
+    };
     let written = ((1 << bytes) - 1) << AROUND;
     let is_origin = address.is_some();
     let held = vec![Held { place, offset, bytes: size, is_origin, written }];
@@ -151,7 +183,7 @@ fn walked(insn: &Instruction, target: Target, general: &[u64; 16], read: Read<'_
         Some(Use::Part { at, .. }) => Use::Moved { at },
         _ => Use::Unseen,
     });
-    (found, walk.is_joined)
+    (found, walk)
 }
 
 impl Walk<'_> {
@@ -234,10 +266,12 @@ impl Walk<'_> {
     fn step(&mut self, way: &mut Way, insn: &Instruction) -> Option<Use> {
         let row = rows::row(insn);
         let moves = moves(insn, row);
-        let follows = follows(insn, row);
+        let widens = self.may_be_integer && matches!(row, Row::General(General::Extend(_)));
+        let follows = widens || follows(insn, row);
         let in_address = [insn.memory_base(), insn.memory_index()];
         let is_address = |held: &Held| in_address.iter().any(|&r| held.place == Where::Register(r));
         if !rows::only_names_memory(insn) && way.held.iter().any(is_address) {
+            self.is_address = true;
             return Some(Use::Alone);
         }
         // Functions of other files are gone to by a jump through a table.
