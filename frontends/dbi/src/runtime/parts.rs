@@ -359,7 +359,7 @@ impl Parts {
     }
 
     /// Tells whether `insn`, which is about to run with an address that is made of a float, may look up there what a float is made of: that
-    /// is no integer that stands for a place.
+    /// is no integer that only says where something is stored.
     pub(super) fn looks_up(&mut self, insn: &Instruction, general: &[u64; 16]) -> bool {
         let register = insn.op0_register();
         let may_be_integer = match rows::row(insn) {
@@ -371,7 +371,7 @@ impl Parts {
             return rows::may_look_up(insn);
         }
         let known = self.seen_before(insn, Put::Found, || {
-            let is_doubtful = !ahead::is_address(insn, register, general, &guest::read_some);
+            let is_doubtful = !ahead::says_where(insn, register, general, &guest::read_some);
             Some(Verdict { whole: None, is_doubtful })
         });
         known.is_none_or(|verdict| verdict.is_doubtful)

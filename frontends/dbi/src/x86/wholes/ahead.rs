@@ -76,9 +76,9 @@ struct Walk<'a> {
     is_joined: bool,
     /// Argument, perhaps, of a function that takes any.
     may_be_passed: bool,
-    /// True if it may be an integer, which is widened, and that it has turned out to be an address.
+    /// True if it may be an integer, which is widened, and that it has turned out to be an address at which nothing is looked up.
     may_be_integer: bool,
-    is_address: bool,
+    says_where: bool,
 }
 
 /// Bytes that an instruction writes.
@@ -112,15 +112,15 @@ pub(crate) fn next_use(insn: &Instruction, target: Target, general: &[u64; 16], 
     walked(insn, target, false, general, read).0
 }
 
-/// Tells whether `register`, which `insn` is about to write, is used as an address next, or as a part of one.
-pub(crate) fn is_address(
+/// Tells whether `register`, which `insn` is about to write, says next where something is stored, and nothing is looked up there.
+pub(crate) fn says_where(
     insn: &Instruction,
     register: Register,
     general: &[u64; 16],
     read: Read<'_>,
 ) -> bool {
     let target = Target::Inserted { register, at: 0, bytes: register.size() as u64 };
-    walked(insn, target, true, general, read).1.is_address
+    walked(insn, target, true, general, read).1.says_where
 }
 
 /// Tells whether `target`, which `insn` is about to write, is used as a part of a double next, and nothing is put to it before but
@@ -173,7 +173,7 @@ fn walked<'a>(
         is_joined,
         may_be_passed,
         may_be_integer,
-        is_address: false,
+        says_where: false,
     };
     let written = ((1 << bytes) - 1) << AROUND;
     let is_origin = address.is_some();
@@ -271,7 +271,7 @@ impl Walk<'_> {
         let in_address = [insn.memory_base(), insn.memory_index()];
         let is_address = |held: &Held| in_address.iter().any(|&r| held.place == Where::Register(r));
         if !rows::only_names_memory(insn) && way.held.iter().any(is_address) {
-            self.is_address = true;
+            self.says_where = !rows::may_look_up(insn);
             return Some(Use::Alone);
         }
         // Functions of other files are gone to by a jump through a table.
