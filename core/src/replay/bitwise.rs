@@ -52,6 +52,9 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
                     self.cells.clear(self.location(result.place.plus(part)), usize::from(here - part));
                 }
                 None if by == Bitwise::Xor => self.exclusive_lane(xs, result, lane),
+                None if by == Bitwise::Difference && self.bits(lane, xs[0]) == 0 => {
+                    self.opposite_lane(xs, result, lane);
+                }
                 None => self.bitwise_lane(by, xs, result, lane),
             }
             if is_whole {
@@ -129,11 +132,13 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
     /// The sign of one float is turned over, or a significand is given an exponent; or whatever it becomes will become it again.
     fn exclusive_lane(&mut self, x: [Operand; 2], r: Operand, format: Format) {
         let kept = |run: &mut Self| run.combined(x, r, format);
-        let (shadowed, other, shadow) = match x.map(|operand| self.get(format, operand)) {
-            [Some(shadow), None] => (x[0], x[1], shadow),
-            [None, Some(shadow)] => (x[1], x[0], shadow),
+        // What is kept beside several floats together is that of none, and becomes one's again if all is kept.
+        let [shadowed, other] = match self.carried(x, format.bytes()).map(|carries| carries != 0) {
+            [true, false] => x,
+            [false, true] => [x[1], x[0]],
             _ => return kept(self),
         };
+        let Some(shadow) = self.get(format, shadowed) else { return kept(self) };
         let bits = |run: &Self, format, at| [shadowed, other, r].map(|lane| run.bits(format, lane.plus(at)));
         let turned = |run: &Self, format, at| {
             let [x, other, r] = bits(run, format, at);
@@ -167,15 +172,29 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
                         self.cells.set(self.location(r.place), format, after, scaled);
                     }
                     Some(_) => kept(self),
-                    None => {
-                        kept(self);
-                        if format.is_negative(before) != format.is_negative(after) {
-                            self.cells.turn_sign(self.location(r.place), format);
-                        }
+                    // What is no number is a mask. What is one may be put to others, and be taken off again in any order.
+                    None if format.to_f64(self.bits(format, other)).is_nan() => {
+                        self.combined_with_sign(x, [shadowed, r], format);
                     }
+                    None => kept(self),
                 }
             }
         }
+    }
+
+    /// The opposite of a float's bits, as an integer, which is no float, but moves along with it; where a shadow does not follow that, it
+    /// waits for the opposite of it.
+    fn opposite_lane(&mut self, x: [Operand; 2], r: Operand, format: Format) {
+        let before = self.bits(format, x[1]);
+        if self.get(format, x[1]).is_none() {
+            return self.bitwise_lane(Bitwise::Difference, x, r, format);
+        }
+        let knows_float = self.cells.recognised(self.location(x[1].place), format, before).is_some();
+        let displaced = if knows_float { None } else { self.displaced(Bitwise::Difference, x, r, format) };
+        if displaced.is_some() {
+            return self.cells.set(self.location(r.place), format, self.bits(format, r), displaced);
+        }
+        self.combined_with_sign(x, [x[1], r], format);
     }
 
     /// Tells whether a shift to the left, or a product, puts digits of a part, the first `part` bytes of a lane, behind these: nothing
@@ -200,6 +219,15 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
     fn combined(&mut self, x: [Operand; 2], r: Operand, format: Format) {
         let from = x.map(|operand| self.location(operand.place));
         self.cells.combine(from, self.location(r.place), format.bytes());
+    }
+
+    /// As [`Run::combined`], with the sign turned over if the second of `ends` has another than the first, which alone has a shadow.
+    fn combined_with_sign(&mut self, x: [Operand; 2], ends: [Operand; 2], format: Format) {
+        let [before, after] = ends.map(|operand| self.bits(format, operand));
+        self.combined(x, ends[1], format);
+        if format.is_negative(before) != format.is_negative(after) {
+            self.cells.turn_sign(self.location(ends[1].place), format);
+        }
     }
 
     /// Tells whether one operand is a float with a shadow and the other just something for its exponent.

@@ -48,6 +48,13 @@ static __attribute__((noinline)) bits_type opposite(bits_type bits)
     return bits;
 }
 
+static __attribute__((noinline)) bits_type taken_from_zero(bits_type bits)
+{
+    bits_type zero = 0;
+    __asm__("" : "+r"(zero));
+    return zero - bits;
+}
+
 /* The mask is computed, so that no compiler makes a branch of the selection. */
 static real selected(real x, real y, int first)
 {
@@ -175,7 +182,7 @@ static void selections(void)
     AT("complement-twice", real_of(complement(complement(bits_of(x)))), 1, 0.75, -2.5);
     AT("complement-but-sign", real_of(flipped(complement(bits_of(x)), ~SIGN)), -1, 0.75, -2.5);
     AT("opposite-twice", real_of(opposite(opposite(bits_of(x)))), 1, 0.75, -2.5);
-    AT("two-keys", real_of(flipped(flipped(bits_of(x), SIGN / 3 * 4), SIGN / 3 * 4 ^ SIGN)), -1, 0.75, -2.5);
+    AT("opposite-of-difference", real_of(opposite(taken_from_zero(bits_of(x)))), 1, 0.7, -2.3);
 }
 
 static void exponents(void)

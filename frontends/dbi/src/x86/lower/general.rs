@@ -146,18 +146,20 @@ fn extend(build: &mut Build<'_>) -> Result<(), Why> {
     Ok(())
 }
 
-/// A complement, or an opposite: the sign is turned over, and more, which doing it again puts right. Digits of a part are others then.
+/// A complement, or an opposite, which is the difference from zero: doing it again puts the float right. Digits of a part are others then.
 fn inverted(build: &mut Build<'_>) -> Result<(), Why> {
     let bytes = build.width(0);
     if may_hold(build, 0) {
         let to = build.place(0)?;
         let (x, r) = (build.before(to, bytes), build.after(to, bytes));
-        let (by, other) = match bytes {
-            ..LEAST => (Bitwise::Other, x),
-            _ => (Bitwise::Xor, build.constant(u64::MAX)),
+        let is_opposite = build.insn.rflags_modified() != 0;
+        let (by, x) = match bytes {
+            ..LEAST => (Bitwise::Other, [x; 2]),
+            _ if is_opposite => (Bitwise::Difference, [build.constant(0), x]),
+            _ => (Bitwise::Xor, [x, build.constant(u64::MAX)]),
         };
         let lane = if bytes == 8 { Format::F64 } else { Format::F32 };
-        build.step(Step::Bits { by, x: [x, other], r, bytes, lane });
+        build.step(Step::Bits { by, x, r, bytes, lane });
     }
     build.finish_general(0)
 }

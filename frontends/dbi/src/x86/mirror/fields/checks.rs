@@ -1,11 +1,11 @@
 //! Code by which the engine is left what is rare: operands that are no float, zeros, masks of whole bytes, and what may have been done
 //! to two floats or to a part of one.
 
-use super::form::Does;
+use super::form::{Does, Other};
 use super::rescale::{Free, Rescaling, Ways};
 use crate::x86::asm::{Gpr, Rel32};
 use crate::x86::emit::Emitter;
-use crate::x86::mirror::encode::{self, Alu, EQUAL, NOT_EQUAL, Shift};
+use crate::x86::mirror::encode::{self, Alu, CARRY, EQUAL, NOT_EQUAL, Shift};
 
 impl Emitter {
     /// Jumps that are taken unless the cell is that of one float as wide as the operands: the upper end is there, and nothing above.
@@ -99,7 +99,8 @@ impl Emitter {
     }
 
     /// A disjunction of one or the other: what turns the sign alone goes on with power 0; where digits are turned, the shadow is kept
-    /// but for its sign, and the jump returned taken. An exponent alone is the engine's: it may be that of a significand on its own.
+    /// as it is, or with the other sign beside a complement, and the jump returned taken. The sign and more, and an exponent alone, are the
+    /// engine's: that may be the exponent of a significand on its own.
     pub(super) fn flipped(&mut self, of: &Rescaling<'_>, Free { r, b, c }: Free, ways: &mut Ways) -> Rel32 {
         let bytes = of.fields.bytes;
         let cold = &mut self.out.cold;
@@ -112,10 +113,16 @@ impl Emitter {
         }
         encode::alu(cold, Alu::Add, c, c, bytes);
         let turns = cold.jcc_open(EQUAL);
+        let is_complement = of.fields.other == Other::Constant(-1);
+        if !is_complement {
+            ways.exits.push(cold.jcc_open(CARRY));
+        }
         encode::shift(cold, Shift::Left, c, of.upper() - 1, bytes);
         ways.exits.push(cold.jcc_open(EQUAL));
         encode::load(cold, b, of.kept.0, bytes);
-        self.turn_sign_alike(of, Free { r, b, c });
+        if is_complement {
+            self.turn_sign_alike(of, Free { r, b, c });
+        }
         self.keep(of, b);
         let cold = &mut self.out.cold;
         let done = cold.jmp_open();
