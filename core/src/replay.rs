@@ -13,6 +13,7 @@ mod bitwise;
 mod by_bytes;
 mod digits;
 mod ends;
+mod exclusive;
 mod mixed;
 mod parts;
 

@@ -129,74 +129,6 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         }
     }
 
-    /// The sign of one float is turned over, or a significand is given an exponent; or whatever it becomes will become it again.
-    fn exclusive_lane(&mut self, x: [Operand; 2], r: Operand, format: Format) {
-        let kept = |run: &mut Self| run.combined(x, r, format);
-        // What is kept beside several floats together is that of none, and becomes one's again if all is kept.
-        let [shadowed, other] = match self.carried(x, format.bytes()).map(|carries| carries != 0) {
-            [true, false] => x,
-            [false, true] => [x[1], x[0]],
-            _ => return kept(self),
-        };
-        let Some(shadow) = self.get(format, shadowed) else { return kept(self) };
-        let bits = |run: &Self, format, at| [shadowed, other, r].map(|lane| run.bits(format, lane.plus(at)));
-        let turned = |run: &Self, format, at| {
-            let [x, other, r] = bits(run, format, at);
-            tricks::relation(Bitwise::Xor, format, x, other, r)
-        };
-        let given = |run: &Self, format, at| {
-            let [x, _, r] = bits(run, format, at);
-            tricks::given_exponent(format, x, r)
-        };
-        let are_two = |run: &Self| {
-            let halves = [0, 4];
-            halves.iter().all(|&at| turned(run, Format::F32, at).is_some())
-                || halves.iter().all(|&at| given(run, Format::F32, at).is_some())
-        };
-        match turned(self, format, 0).or_else(|| given(self, format, 0)) {
-            Some((negate, power)) if negate || power != 0 => {
-                let (result, turned) =
-                    (self.bits(format, r), self.shadow.scale(&shadow, format, negate, power));
-                self.cells.set(self.location(r.place), format, result, turned);
-            }
-            None if format == Format::F64 && are_two(self) => {
-                for half in [0, 4] {
-                    self.exclusive_lane(x.map(|operand| operand.plus(half)), r.plus(half), Format::F32);
-                }
-            }
-            _ => {
-                let [before, after] = [shadowed, r].map(|lane| self.bits(format, lane));
-                match tricks::flip(format, before, after, self.whole == Some(format)) {
-                    Some((negate, power)) if negate || power != 0 => {
-                        let scaled = self.shadow.scale(&shadow, format, negate, power);
-                        self.cells.set(self.location(r.place), format, after, scaled);
-                    }
-                    Some(_) => kept(self),
-                    // What is no number is a mask. What is one may be put to others, and be taken off again in any order.
-                    None if format.to_f64(self.bits(format, other)).is_nan() => {
-                        self.combined_with_sign(x, [shadowed, r], format);
-                    }
-                    None => kept(self),
-                }
-            }
-        }
-    }
-
-    /// The opposite of a float's bits, as an integer, which is no float, but moves along with it; where a shadow does not follow that, it
-    /// waits for the opposite of it.
-    fn opposite_lane(&mut self, x: [Operand; 2], r: Operand, format: Format) {
-        let before = self.bits(format, x[1]);
-        if self.get(format, x[1]).is_none() {
-            return self.bitwise_lane(Bitwise::Difference, x, r, format);
-        }
-        let knows_float = self.cells.recognised(self.location(x[1].place), format, before).is_some();
-        let displaced = if knows_float { None } else { self.displaced(Bitwise::Difference, x, r, format) };
-        if displaced.is_some() {
-            return self.cells.set(self.location(r.place), format, self.bits(format, r), displaced);
-        }
-        self.combined_with_sign(x, [x[1], r], format);
-    }
-
     /// Tells whether a shift to the left, or a product, puts digits of a part, the first `part` bytes of a lane, behind these: nothing
     /// of them need be left where the part was.
     fn moves_up(&mut self, by: Bitwise, x: [Operand; 2], r: Operand, lane: Format, part: u16) -> bool {
@@ -216,20 +148,6 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         moves && after >> (8 * part) != 0
     }
 
-    fn combined(&mut self, x: [Operand; 2], r: Operand, format: Format) {
-        let from = x.map(|operand| self.location(operand.place));
-        self.cells.combine(from, self.location(r.place), format.bytes());
-    }
-
-    /// As [`Run::combined`], with the sign turned over if the second of `ends` has another than the first, which alone has a shadow.
-    fn combined_with_sign(&mut self, x: [Operand; 2], ends: [Operand; 2], format: Format) {
-        let [before, after] = ends.map(|operand| self.bits(format, operand));
-        self.combined(x, ends[1], format);
-        if format.is_negative(before) != format.is_negative(after) {
-            self.cells.turn_sign(self.location(ends[1].place), format);
-        }
-    }
-
     /// Tells whether one operand is a float with a shadow and the other just something for its exponent.
     pub(super) fn adds_exponent(&mut self, x: [Operand; 2], format: Format) -> bool {
         let carries = self.carried(x, format.bytes()).map(|carries| carries != 0);
@@ -246,7 +164,7 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         x.iter().any(|&other| tricks::sets_sign(by, format, self.bits(format, other)))
     }
 
-    fn bitwise_lane(&mut self, by: Bitwise, x: [Operand; 2], r: Operand, format: Format) {
+    pub(super) fn bitwise_lane(&mut self, by: Bitwise, x: [Operand; 2], r: Operand, format: Format) {
         if self.carried(x, format.bytes()) == [0, 0] {
             return self.cells.clear(self.location(r.place), format.bytes());
         }
@@ -447,7 +365,13 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
     }
 
     /// The shadow of the sum of a float and a constant, as integers.
-    fn displaced(&mut self, by: Bitwise, x: [Operand; 2], r: Operand, format: Format) -> Option<S::Value> {
+    pub(super) fn displaced(
+        &mut self,
+        by: Bitwise,
+        x: [Operand; 2],
+        r: Operand,
+        format: Format,
+    ) -> Option<S::Value> {
         if !matches!(by, Bitwise::Sum | Bitwise::Difference) {
             return None;
         }
