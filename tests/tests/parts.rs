@@ -7,7 +7,7 @@ use serde_json::Value;
 use shadowgrind_tests::host;
 use shadowgrind_tests::shadowed::build::Recipe;
 use shadowgrind_tests::shadowed::gaps::{counted, gaps, observe};
-use shadowgrind_tests::shadowed::observe::Case;
+use shadowgrind_tests::shadowed::observe::{Case, Observed};
 use std::collections::BTreeMap;
 
 /// Floats that integers have made of others are counted where reals are asked for, in each of four turns: a first guess of a root, at
@@ -64,6 +64,14 @@ fn text_over_floats_that_were_freed_is_no_gap() {
     }
 }
 
+/// The derivative of output `n` by the only input, as the report of the shadow has it.
+fn derivative(seen: &Observed, shadow: &str, n: usize) -> Option<f64> {
+    match shadow {
+        "dot" => seen.report.outputs[n].dot,
+        _ => seen.report.document["gradients"][n]["values"][0].as_f64(),
+    }
+}
+
 /// Loops that swap and copy doubles byte by byte are known as such, and lose nothing; one that breaks off within a double is counted.
 #[test]
 fn doubles_copied_byte_by_byte_are_followed() {
@@ -71,13 +79,9 @@ fn doubles_copied_byte_by_byte_are_followed() {
         for options in [&[][..], &["--no-avx512"], &["--reference-path"]] {
             let Some(seen) = observe(shadow, "byte_by_byte.c", flags, "sse2", options) else { return };
             assert_eq!(gaps(&seen), [("MOV r/m8, r8".to_owned(), 1)], "{shadow} {flags} {options:?}");
-            let (outputs, gradients) = (&seen.report.outputs, &seen.report.document["gradients"]);
-            let derivatives = (0..4).map(|n| match shadow {
-                "dot" => outputs[n].dot,
-                _ => gradients[n]["values"][0].as_f64(),
-            });
+            let derivatives = (0..4).map(|n| derivative(&seen, shadow, n));
             let expected = [2.0, 50.0, 51.0, 52.0].map(Some);
-            assert!(derivatives.eq(expected), "{shadow} {flags} {options:?}: {outputs:?}");
+            assert!(derivatives.eq(expected), "{shadow} {flags} {options:?}: {:?}", seen.report.outputs);
         }
     }
 }
@@ -90,13 +94,9 @@ fn numbers_sorted_by_digits_are_followed() {
             let Some(seen) = observe(shadow, "by_digits.c", flags, "sse2", options) else { return };
             let counts: u64 = gaps(&seen).iter().map(|(_, count)| count).sum();
             assert_eq!((counts, counted(&seen, "found")), (1, 1), "{shadow} {flags} {options:?}");
-            let (outputs, gradients) = (&seen.report.outputs, &seen.report.document["gradients"]);
             for n in 0..32 {
-                let derivative = match shadow {
-                    "dot" => outputs[n].dot,
-                    _ => gradients[n]["values"][0].as_f64(),
-                };
-                assert_eq!(derivative, Some(n as f64 - 15.5), "{shadow} {flags} {options:?}");
+                let expected = Some(n as f64 - 15.5);
+                assert_eq!(derivative(&seen, shadow, n), expected, "{shadow} {flags} {options:?}");
             }
         }
     }

@@ -14,7 +14,7 @@ pub fn at_start(text: &[u8]) -> Option<(usize, f64)> {
     if !prefix.eq_ignore_ascii_case(b"0x") {
         return None;
     }
-    let (mut at, mut digits, mut point) = (sign + 2, 0, None);
+    let (mut at, mut digits, mut has_point) = (sign + 2, 0, false);
     let (mut mantissa, mut power) = (0_u64, 0);
     while let Some(&character) = text.get(at) {
         match char::from(character).to_digit(16) {
@@ -22,9 +22,9 @@ pub fn at_start(text: &[u8]) -> Option<(usize, f64)> {
                 digits += 1;
                 let has_room = mantissa >> (u64::BITS as i32 - DIGIT) == 0;
                 mantissa = if has_room { mantissa << DIGIT | u64::from(digit) } else { mantissa };
-                power += DIGIT * (i32::from(!has_room) - i32::from(point.is_some()));
+                power += DIGIT * (i32::from(!has_room) - i32::from(has_point));
             }
-            None if character == b'.' && point.is_none() => point = Some(at),
+            None if character == b'.' && !has_point => has_point = true,
             None => break,
         }
         at += 1;

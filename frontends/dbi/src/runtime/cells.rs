@@ -197,9 +197,7 @@ impl<W: Words> Cells<W::Value> for MirrorCells<'_, '_, W> {
     fn turn_sign(&mut self, location: Location, format: Format) {
         if W::BYTEWISE && self.carries(location, format.bytes()) != 0 {
             let last = location.plus(format.bytes() as u64 - 1);
-            let mut end = [0];
-            self.read(last, &mut end);
-            self.write(last, &[end[0] ^ 1 << 7]);
+            self.change_end(last, last, 1, (true, 0));
         }
     }
 

@@ -121,11 +121,11 @@ impl KnownFloats {
 
     /// Floats that the last call made text of which has filled the string at `address`, or the one that begins up to so many bytes before.
     pub(super) fn in_string(&self, address: u64, before: u64) -> impl Iterator<Item = &Known> {
-        let strings = (address.saturating_sub(before), 0)..=(address, u64::MAX);
-        let nearest = self.by_string.range(strings).next_back().map(|&(string, _)| string);
-        let of_it = nearest.map(|string| self.by_string.range((string, 0)..=(string, u64::MAX)).rev());
+        let near = self.by_string.range((address.saturating_sub(before), 0)..=(address, u64::MAX));
+        let nearest = near.clone().next_back().map(|&(string, _)| string);
+        let of_it = near.rev().take_while(move |&&(string, _)| Some(string) == nearest);
         let mut is_before = false;
-        let last = of_it.into_iter().flatten().map(|&(_, number)| self.get(number));
+        let last = of_it.map(|&(_, number)| self.get(number));
         last.take_while(move |known| !std::mem::replace(&mut is_before, known.position == 0))
     }
 

@@ -11,6 +11,7 @@ use hashbrown::{HashMap, HashSet};
 use shadowgrind_core::findings::{Output, Outputs, Unwritten, Value, WrittenTexts};
 use shadowgrind_core::spec::Stream;
 use shadowgrind_core::text::{Float, Notation, Style};
+use std::cell::LazyCell;
 use std::collections::VecDeque;
 
 /// Floats at most that are kept until somebody parses something: the last ones.
@@ -112,16 +113,13 @@ impl OwnTexts {
         let end = if is_cut { placed.last().copied().unwrap_or(0) } else { u64::MAX };
         let at_least = is_cut || self.sought.len() == MOST_SOUGHT;
         // A number right behind a letter is part of a word to whoever reads it.
-        let within: HashSet<&[u8]> = self
-            .written
-            .all()
-            .iter()
-            .flat_map(|text| numbers(&text.bytes))
-            .map(|(number, _)| number)
-            .collect();
+        let within = LazyCell::new(|| -> HashSet<&[u8]> {
+            let texts = self.written.all().iter().map(|text| &text.bytes);
+            texts.flat_map(|bytes| numbers(bytes)).map(|(number, _)| number).collect()
+        });
         let is_within = |output: &Output<'_>| {
-            let printed = output.printed();
-            printed.is_some_and(|printed| within.contains(magnitude(&printed).as_bytes()))
+            let is_within = |text: &str| within.contains(bare(text).trim_start_matches('-').as_bytes());
+            output.printed().is_some_and(|printed| is_within(&printed))
         };
         let mut unwritten: Vec<Unwritten> = Vec::new();
         for (index, output) in sought().take_while(|(index, _)| *index < end) {
@@ -224,11 +222,6 @@ fn numbers(text: &[u8]) -> impl Iterator<Item = (&[u8], f64)> {
         let (length, value) = number(&text[at..])?;
         Some((&text[at..at + length], value))
     })
-}
-
-/// A number's text without spaces and sign.
-fn magnitude(text: &str) -> &str {
-    text.trim().trim_start_matches(['+', '-'])
 }
 
 /// The first `count` digits of a number from the first that is not zero, rounded; nothing if it is zero or has none.

@@ -69,8 +69,7 @@ impl State {
         let kept_last = text.rounded.map(|rounded| rounded.kept);
         let placed = self.float_in_string(text, x, observer);
         let from = match placed {
-            None if text.is_given => None,
-            None => self.float_of(text, x, observer),
+            None if !text.is_given => self.float_of(text, x, observer),
             placed => placed,
         };
         let is_own = text.is_own || placed.is_some();

@@ -57,16 +57,19 @@ impl Look {
         planes::any(next, next.next_multiple_of(DOUBLE) - next)
     }
 
+    /// Tells whether a byte comes later in the double that its instruction wrote last.
+    fn is_in_same(&self, address: u64) -> bool {
+        address / DOUBLE == self.address / DOUBLE && address > self.address
+    }
+
     /// Goes on to a byte. True if whole doubles are written byte by byte: of the one that the byte is of nothing stays, and each byte takes
     /// along what is beside it. Now and then somebody looks all the same, at the first.
     fn copies_double(&mut self, store: Store<'_>) -> bool {
         let address = store.address;
         let between = |from: u64| planes::any(from, address.saturating_sub(from));
-        let is_same = address / DOUBLE == self.address / DOUBLE;
-        let goes_on = is_same && address > self.address && !between(self.address + 1);
+        let goes_on = self.is_in_same(address) && !between(self.address + 1);
         // The same double may be written again and again.
-        let is_another = !is_same || address <= self.address;
-        let begins = begins_double(store) && is_another && !self.is_within_double();
+        let begins = begins_double(store) && !self.is_in_same(address) && !self.is_within_double();
         if self.doubles == 0 || !begins && !goes_on {
             return false;
         }
@@ -168,15 +171,14 @@ impl Looks {
     /// Address of the last byte of a double that the instruction has left half written since, if nobody has looked at that.
     pub(super) fn broken_off(&self, store: Store<'_>) -> Option<u64> {
         let look = self.find(store.insn.ip())?;
-        let goes_on = store.address / DOUBLE == look.address / DOUBLE && store.address > look.address;
-        (look.is_unseen && look.is_within_double() && !goes_on).then_some(look.address)
+        let breaks_off = look.is_unseen && look.is_within_double() && !look.is_in_same(store.address);
+        breaks_off.then_some(look.address)
     }
 
     /// Notes a byte of a double of which all is written.
     pub(super) fn writes_new(&mut self, store: Store<'_>) {
         let Some(look) = self.find_mut(store.insn.ip()) else { return };
-        let is_same = store.address / DOUBLE == look.address / DOUBLE;
-        if store.bytes == 1 && is_same && store.address > look.address {
+        if store.bytes == 1 && look.is_in_same(store.address) {
             look.doubles = look.doubles.max(1);
             look.address = store.address;
         }
@@ -189,15 +191,18 @@ impl Looks {
         let known = self.of.iter().position(|look| look.by == by);
         let before = known.map(|n| self.of.remove(n));
         if let Some(look) = before.filter(|look| bytes == 1 && look.doubles > 0 && look.address == address) {
-            match used {
-                Use::Unseen | Use::New { .. } => self.of.push(look),
+            let may_be_whole = match used {
+                Use::Moved { .. } => true,
                 // A double may begin with bytes that have no shadow, and which nobody has seen it write.
-                Use::Part { at, written, .. } if at == 0 || !writes_from(at, written) => {}
-                Use::Part { format: Format::F64, .. } | Use::Moved { .. } => {
-                    self.of.push(Look { is_unseen: true, ..look });
-                    return Use::Unseen;
-                }
-                Use::Part { .. } | Use::Alone => {}
+                Use::Part { format: Format::F64, at: at @ 1.., written } => writes_from(at, written),
+                _ => false,
+            };
+            if may_be_whole {
+                self.of.push(Look { is_unseen: true, ..look });
+                return Use::Unseen;
+            }
+            if matches!(used, Use::Unseen | Use::New { .. }) {
+                self.of.push(look);
             }
             return used;
         }
