@@ -173,6 +173,10 @@ impl Words for Numbers {
         of_double(cell as u64).is_some()
     }
 
+    fn is_upper_half(half: u32) -> Option<bool> {
+        Some(half & !(1 << 31) >= DOUBLES)
+    }
+
     fn is_extended(&self, cell: u128) -> bool {
         of_extended(cell).is_some_and(|shadow| shadow.fits(Format::F80))
     }

@@ -16,6 +16,7 @@ mod ends;
 mod exclusive;
 mod mixed;
 mod parts;
+mod upper;
 
 /// Effects of an instruction on shadows that its results do not show.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,9 +46,9 @@ where
     C: Cells<S::Value>,
 {
     shadow.expect_sums(lowered.sums);
-    let (sums, whole) = (lowered.sums, lowered.whole);
+    let (sums, whole, is_upper) = (lowered.sums, lowered.whole, lowered.is_upper);
     let (outcome, are_no_number) = (Outcome::default(), false);
-    let mut run = Run { site, record, shadow, cells, sums, whole, outcome, are_no_number };
+    let mut run = Run { site, record, shadow, cells, sums, whole, is_upper, outcome, are_no_number };
     let mut skip = 0;
     for step in &lowered.steps {
         if skip > 0 {
@@ -76,6 +77,7 @@ struct Run<'a, S, C> {
     cells: &'a mut C,
     sums: Sums,
     whole: Option<Format>,
+    is_upper: bool,
     outcome: Outcome,
     /// Digits were lost of which nobody makes a number: of integers that were made of a float before, or of two floats at once. A selection
     /// does that to the upper half of a register where a scalar comparison has left what was there for a mask.

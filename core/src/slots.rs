@@ -57,11 +57,6 @@ const TRACES: RangeInclusive<u8> = 0x70..=0x7f;
 pub trait Negated: Clone {
     /// The shadow of −x, of this one of x, a float of `format`.
     fn negated(&self, format: Format) -> Self;
-
-    /// The shadow of ±x·2ᵏ, which was made of x in a way that was not followed; nothing if it is another.
-    fn scaled_unseen(&self, _negate: bool, _power: i32) -> Option<Self> {
-        None
-    }
 }
 
 /// Handles handed out between two sweeps at least. So few that their slots stay in the processor's cache, most of them
@@ -320,11 +315,15 @@ impl<V: Negated> Slots<V> {
     fn related(&self, handle: u64, format: Format, bits: u128, negated: bool) -> Option<V> {
         let negative = self.negated(handle, format, bits);
         let same = || self.get(handle, format, bits).filter(|_| negated).cloned();
-        negative.or_else(same).or_else(|| {
-            let (before, shadow) = self.pages.get(page_of(handle))?.as_ref()?.any(handle, format)?;
-            let (negate, power) = tricks::power_between(format, before, bits)?;
-            shadow.scaled_unseen(negate, power)
-        })
+        negative.or_else(same)
+    }
+
+    /// The shadow that a cell of `format` stands for, be it that of another float than `bits`, if that is ±2ᵏ times the float: whether
+    /// it is turned over, and k.
+    pub fn of_power(&self, format: Format, cell: u64, bits: u128) -> Option<(V, (bool, i32))> {
+        let Cell { handle, .. } = Cell::of(format, cell);
+        let (before, shadow) = self.pages.get(page_of(handle))?.as_ref()?.any(handle, format)?;
+        Some((shadow.clone(), tricks::power_between(format, before, bits)?))
     }
 
     /// The shadow of the float `bits`, of which `handle` stands for the negative.

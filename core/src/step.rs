@@ -396,6 +396,8 @@ pub struct Lowered {
     pub sums: Sums,
     /// The format of which its result is a float, if it is known to be one of which a part is changed.
     pub whole: Option<Format>,
+    /// True if four bytes that it changes are the upper half of a double.
+    pub is_upper: bool,
     /// True if its result is put back to where it came from: what becomes of the float is seen there.
     pub passing: bool,
     /// The values to capture.

@@ -119,6 +119,34 @@ pub fn exponent_change(bytes: usize, before: u32, after: u32) -> Option<(bool, i
     same.then(|| ((before ^ after) & sign != 0, magnitude(after) - magnitude(before)))
 }
 
+/// Digits that are in the upper half of a double, as a mask.
+pub const UPPER_DIGITS: u32 = (1 << 20) - 1;
+
+/// Change of a double of which only the upper half is in a word: `after` has been made of `before` and `other`, which is of none, or is a
+/// mask. Whether the sign was turned over, and what is to be added to the upper half of a shadow, as by [`exponent_change`]; digits may be
+/// others after a sum, which moves along with the number. Nothing if digits were masked or joined.
+///
+/// A significand on its own stands for itself in [1, 2), as in [`relation`]. So does one that is zero, since the lower half may have digits,
+/// and one above which a single bit is left, or nearly all, between two instructions.
+pub fn upper_half_change(by: Bitwise, before: u32, other: u32, after: u32) -> Option<(bool, i32)> {
+    const LARGEST: u32 = 0x7ff;
+    const BIAS: i32 = 1023;
+    let field = |half: u32| half >> 20 & LARGEST;
+    let keeps = match by {
+        Bitwise::Sum | Bitwise::Difference => true,
+        Bitwise::And => other & UPPER_DIGITS == UPPER_DIGITS && [0, LARGEST].contains(&field(other)),
+        Bitwise::Xor | Bitwise::Other => other & UPPER_DIGITS == 0,
+        _ => false,
+    };
+    let exponent = |half: u32| match field(half) {
+        0 | 1 => 0,
+        field if field >= LARGEST - 1 => 0,
+        field => field as i32 - BIAS,
+    };
+    let power = exponent(after) - exponent(before);
+    keeps.then_some(((before ^ after) >> 31 != 0, power << UPPER_DIGITS.count_ones()))
+}
+
 /// The upper end of a shadow with an [`exponent_change`]; nothing if its exponent, of as many bits as a double's, has no
 /// room for that.
 pub fn with_exponent_change(bytes: usize, cell: u32, (turned, by): (bool, i32)) -> Option<u32> {

@@ -27,12 +27,24 @@ pub trait Words {
     /// The shadow that `cell`, which is not zero, says the float of `format` and `bits` has.
     fn decode(&mut self, format: Format, cell: u128, bits: u128) -> Option<Self::Value>;
 
+    /// The shadow of the float of which that of `format` and `bits` is ±2ᵏ times, where `cell` knows its float: with that, whether it is
+    /// turned over, and k.
+    fn decode_scaled(&self, _format: Format, _cell: u128, _bits: u128) -> Option<(Self::Value, (bool, i32))> {
+        None
+    }
+
     /// The cell for `shadow` beside the float of `format` and `bits`; 0 for none.
     fn encode(&mut self, format: Format, bits: u128, shadow: Self::Value) -> u128;
 
     /// Tells whether `cell`, which is not zero, is for the eight bytes `bits` as one float, for sure.
     fn is_double(&mut self, cell: u128, bits: u128) -> bool {
         !Self::BYTEWISE && self.decode(Format::F64, cell, bits).is_some()
+    }
+
+    /// Tells whether four bytes of a cell, which are not zero, are the upper half of that beside a double; nothing if that cannot be told.
+    fn is_upper_half(_half: u32) -> Option<bool> {
+        // Whoever knows the float has the whole double for it.
+        if Self::BYTEWISE { None } else { Some(false) }
     }
 
     /// Tells whether a cell of ten bytes is one beside a long double, as far as that can be told.
@@ -241,6 +253,10 @@ impl<V: Negated> Words for Slots<V> {
 
     fn encode(&mut self, format: Format, bits: u128, shadow: V) -> u128 {
         self.insert(format, bits, shadow).into()
+    }
+
+    fn decode_scaled(&self, format: Format, cell: u128, bits: u128) -> Option<(V, (bool, i32))> {
+        self.of_power(format, u64::try_from(cell).ok()?, bits)
     }
 
     fn double(&self, cell: u64) -> Option<u64> {

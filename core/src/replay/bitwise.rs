@@ -10,14 +10,17 @@ use crate::step::{Bitwise, Operand};
 use crate::tricks;
 use crate::turned;
 
-/// Digits that are in the upper half of a double.
-const UPPER_DIGITS: u128 = (1 << 20) - 1;
+/// The lower half of a double, as a mask.
+const LOWER_HALF: u128 = u32::MAX as u128;
 
 impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
     /// Lane by lane: first as floats of the suggested width, then, for wide lanes, as two narrow ones.
     pub(super) fn bitwise(&mut self, by: Bitwise, x: [Operand; 2], r: Operand, bytes: u16, lane: Format) {
         if self.whole == Some(Format::F80) {
             return self.ending(by, x, r, bytes.into());
+        }
+        if self.changes_upper_half(by, x, r, bytes) {
+            return;
         }
         let mut offset = 0;
         while offset < bytes {
@@ -174,7 +177,7 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         let joins = matches!(by, Bitwise::Other | Bitwise::Sum) && x[0] != x[1];
         let whole = self.bits(format, r);
         let may_restore = joins || by == Bitwise::Funnel;
-        if may_restore && let Some(shadow) = self.put_together(x, whole, format) {
+        if may_restore && let Some(shadow) = self.put_together(x, whole, format, joins) {
             return self.cells.set(self.location(r.place), format, whole, Some(shadow));
         }
         if joins && format == Format::F64 && self.is_assembled(x, r) {
@@ -218,12 +221,15 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         };
         let fraction = (1 << (format.precision() - 1)) - 1;
         // A power of two has no digits but the first, in neither half.
-        self.outcome.taken |=
-            masks.contains(&fraction) || format == Format::F32 && masks.contains(&UPPER_DIGITS);
+        self.outcome.taken |= masks.contains(&fraction)
+            || format == Format::F32 && masks.contains(&tricks::UPPER_DIGITS.into());
         let one = masked[0] == masked[1] && !(by == Bitwise::AndNot && carries[0] != 0);
         if one && let Some(map) = bytes_let_through(masks[0], format.bytes()) {
             let from = self.location(masked[0].place);
             return self.cells.permute([from; 2], self.location(r.place), &map);
+        }
+        if one && format == Format::F64 && self.cuts_upper_digits(masked[0], masks[0], r) {
+            return;
         }
         let made = self.scaled(Bitwise::And, masked, masks, r, format);
         if made.is_none() && self.may_be_two(Bitwise::And, masked, masks, r, format) {
@@ -264,10 +270,23 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         }
     }
 
-    /// The shadow of a float that has been taken apart, and is whole again.
-    fn put_together(&mut self, x: [Operand; 2], result: u128, format: Format) -> Option<S::Value> {
+    /// The shadow of a float that has been taken apart, and is whole again; if a double `may_be_scaled`, with another upper half.
+    fn put_together(
+        &mut self,
+        x: [Operand; 2],
+        result: u128,
+        format: Format,
+        may_be_scaled: bool,
+    ) -> Option<S::Value> {
         let places = x.map(|operand| self.location(operand.place));
-        places.into_iter().find_map(|place| self.cells.recognised(place, format, result))
+        let same = places.into_iter().find_map(|place| self.cells.recognised(place, format, result));
+        let is_lower = |run: &Self, operand: Operand| run.bits(format, operand) == result & LOWER_HALF;
+        if same.is_some() || !may_be_scaled || format != Format::F64 {
+            return same;
+        }
+        let lower = x.into_iter().find(|&operand| is_lower(self, operand))?;
+        let scaled = self.cells.recognised_scaled(self.location(lower.place), format, result);
+        scaled.and_then(|(shadow, (negate, power))| self.shadow.scale(&shadow, format, negate, power))
     }
 
     /// The shadow of an operand that is still there, scaled perhaps; `others` says what each was combined with.

@@ -58,6 +58,12 @@ pub trait Cells<V> {
         true
     }
 
+    /// Tells whether what is kept beside four bytes at `location` is half of what is kept beside a double, the upper one; nothing if that
+    /// cannot be told.
+    fn is_upper_half(&mut self, _location: Location) -> Option<bool> {
+        None
+    }
+
     /// Tells whether what is kept at `location` is that of a long double, as far as that can be told.
     fn is_extended(&mut self, _location: Location) -> bool {
         false
@@ -66,6 +72,17 @@ pub trait Cells<V> {
     /// The shadow kept at `location` of a float that is known by its bits, if that is `bits`; nothing where shadows do not
     /// know their floats.
     fn recognised(&mut self, _location: Location, _format: Format, _bits: u128) -> Option<V> {
+        None
+    }
+
+    /// The shadow kept at `location` of a float that is known by its bits, if `bits` are ±2ᵏ times that: whether it is turned over, and k.
+    /// Nothing where shadows do not know their floats.
+    fn recognised_scaled(
+        &mut self,
+        _location: Location,
+        _format: Format,
+        _bits: u128,
+    ) -> Option<(V, (bool, i32))> {
         None
     }
 

@@ -22,7 +22,7 @@ const BOTH: &[&str] = &["c", "c++"];
 const ALL_KINDS: &[u32] = &[4, 8, 10];
 
 #[rustfmt::skip]
-const GUESTS: [Guest; 33] = [
+const GUESTS: [Guest; 34] = [
     Guest { file: "elementary.c",    languages: BOTH,         kinds: ALL_KINDS, flags: "", libs: "-lm" },
     Guest { file: "functions.c",     languages: BOTH,         kinds: ALL_KINDS, flags: "", libs: "-lm" },
     Guest { file: "control.c",       languages: BOTH,         kinds: ALL_KINDS, flags: "", libs: "-lm" },
@@ -40,6 +40,7 @@ const GUESTS: [Guest; 33] = [
     Guest { file: "identities.c",    languages: &["c"],       kinds: &[8],      flags: "", libs: "-lm" },
     Guest { file: "pieces.c",        languages: &["c"],       kinds: &[8],      flags: "-fno-strict-aliasing", libs: "-lm" },
     Guest { file: "elsewhere.c",     languages: &["c"],       kinds: &[8],      flags: "-fno-strict-aliasing", libs: "-lm" },
+    Guest { file: "words.c",         languages: &["c"],       kinds: &[8],      flags: "-fno-strict-aliasing", libs: "-lm" },
     Guest { file: "x87.c",           languages: &["c"],       kinds: &[10],     flags: "", libs: "-lm" },
     Guest { file: "x87_functions.c", languages: &["c"],       kinds: &[10],     flags: "", libs: "-lm" },
     Guest { file: "far_code.c",      languages: &["c"],       kinds: &[8],      flags: "", libs: "-lm" },

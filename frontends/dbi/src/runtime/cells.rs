@@ -59,6 +59,12 @@ impl<W: Words> Cells<W::Value> for MirrorCells<'_, '_, W> {
         cell != 0 && self.words.is_double(cell.into(), bits)
     }
 
+    fn is_upper_half(&mut self, location: Location) -> Option<bool> {
+        let mut half = [0; 4];
+        self.read(location, &mut half);
+        W::is_upper_half(u32::from_le_bytes(half))
+    }
+
     fn may_be_in_place(&mut self, location: Location, format: Format, bits: u128) -> bool {
         W::ENDS_TELL || !W::BYTEWISE || format != Format::F64 || self.is_double(location, bits)
     }
@@ -71,6 +77,16 @@ impl<W: Words> Cells<W::Value> for MirrorCells<'_, '_, W> {
 
     fn recognised(&mut self, location: Location, format: Format, bits: u128) -> Option<W::Value> {
         if W::BYTEWISE { None } else { self.get(location, format, bits) }
+    }
+
+    fn recognised_scaled(
+        &mut self,
+        location: Location,
+        format: Format,
+        bits: u128,
+    ) -> Option<(W::Value, (bool, i32))> {
+        let cell = self.word(location);
+        if cell == 0 { None } else { self.words.decode_scaled(format, cell.into(), bits) }
     }
 
     fn is_turned(&mut self, location: Location, bytes: usize, word: u64) -> bool {

@@ -141,7 +141,8 @@ fn lowered(thread: &mut Thread, top: u8) -> Option<(Rc<Entry>, bool)> {
     guest::read_some(pc, &mut bytes);
     let sums = thread.translator.sums(pc);
     let derives = Tool::of(thread.process).is_some_and(|tool| tool.policy().derivatives.is_some());
-    let seen = thread.translator.whole(pc).filter(|&whole| derives || whole == Whole::Mixed);
+    let seen =
+        thread.translator.whole(pc).filter(|&whole| derives || matches!(whole, Whole::Mixed | Whole::Upper));
     let shadowed = Shadowed::of_mut(&mut thread.client_state)?;
     let entry = shadowed.out_of_line.entry(thread.process, pc, bytes, top, sums, seen)?;
     let context = &mut *thread.context;

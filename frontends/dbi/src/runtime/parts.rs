@@ -133,7 +133,8 @@ impl Written {
 
 /// Next use of what is about to be stored.
 fn next_use(store: Store<'_>) -> Use {
-    let target = Target::Memory { address: store.address, bytes: store.bytes.into() };
+    let (address, bytes, is_shadowed) = (store.address, store.bytes.into(), store.is_moved());
+    let target = Target::Memory { address, bytes, is_shadowed };
     ahead::next_use(store.insn, target, store.general, &guest::read_some)
 }
 

@@ -15,6 +15,7 @@ mod asked;
 mod ends;
 mod forms;
 pub(crate) mod mixed;
+mod upper;
 mod uses;
 
 use addresses::{Address, addresses_of};
@@ -61,6 +62,8 @@ pub(crate) enum Whole {
     Alone,
     /// The result is digits that are asked about, and no float is made of them.
     Asked,
+    /// The result is the upper half of a double.
+    Upper,
     /// Doubles of the result may have parts of two lanes.
     Mixed,
     /// Bytes of a float are written, as by `Part`, and others have been before, such that it is another float.
@@ -77,6 +80,8 @@ impl Whole {
     pub(crate) fn holds_for(self, insn: &Instruction, onward: bool) -> bool {
         match self {
             Whole::Alone => onward,
+            // What tells may be behind a branch.
+            Whole::Upper => true,
             Whole::Passing | Whole::Ending => insn.op0_kind() == OpKind::Register,
             Whole::Assembled | Whole::Ended | Whole::End { restored: true } => {
                 Part::of(insn).is_some_and(|part| part.is_in_memory)
@@ -92,8 +97,11 @@ pub(crate) fn find(insns: &[Insn]) -> Vec<(u64, Whole)> {
     let mut passing = Vec::new();
     let mut whole = |n: usize| {
         let insn = &insns[n].decoded;
-        if asked::is_only_asked(insns, n) {
+        if asked::is_only_asked(insns, n) || upper::is_for_power(insns, n) {
             return Some(Whole::Asked);
+        }
+        if upper::is_changed(insns, n) {
+            return Some(Whole::Upper);
         }
         if joins(insn) {
             return used_as(insns, n).map(Whole::Result);

@@ -148,6 +148,7 @@ impl Lowerer {
         if whole == Some(Whole::Ending) {
             build.out.lowered.whole = Some(Format::F80);
         }
+        build.out.lowered.is_upper = whole == Some(Whole::Upper);
         build.out.lowered.passing = whole == Some(Whole::Passing);
         match steps {
             Err(why) => Lowering::Gap(gap(why, &info)),

@@ -144,6 +144,7 @@ impl Emitter {
             | Whole::Alone
             | Whole::Asked
             | Whole::Mixed
+            | Whole::Upper
             | Whole::Replaced { .. } => None,
         };
         let is_put = matches!(whole, Whole::Part { .. } | Whole::End { .. });

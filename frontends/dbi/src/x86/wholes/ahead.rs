@@ -26,6 +26,8 @@ const MOST: usize = 384;
 const CALLED: usize = 64;
 /// Number of branches and calls after each other of which both ways are gone.
 const BRANCHES: u32 = 6;
+/// Bytes of the words in which halves of doubles are.
+const WORD: u64 = 4;
 /// Bytes on either side of the part that are noted when they are written.
 const AROUND: u64 = 16;
 
@@ -76,6 +78,8 @@ struct Walk<'a> {
     is_joined: bool,
     /// Argument, perhaps, of a function that takes any.
     may_be_passed: bool,
+    /// True if it may be a variable of four bytes, whose shadow goes along with it.
+    is_word: bool,
     /// True if it may be an integer, which is widened, and that it has turned out to be an address at which nothing is looked up.
     may_be_integer: bool,
     says_where: bool,
@@ -90,6 +94,8 @@ pub(crate) enum Target {
         address: u64,
         /// Number of bytes.
         bytes: u64,
+        /// True if what is put there has a shadow, which goes along to where it is moved next.
+        is_shadowed: bool,
     },
     /// The first byte of a vector register, which is a part of whatever that has.
     Lane {
@@ -146,7 +152,7 @@ fn walked<'a>(
     let mut values = Values::new(general);
     values.forget_al_unless_set_before(insn.ip(), read);
     let (place, offset, bytes, size, address) = match target {
-        Target::Memory { address, bytes } => {
+        Target::Memory { address, bytes, .. } => {
             let value = values.operand(insn, 1, read);
             values.store(address, bytes, value);
             (Where::Memory(address), 0, bytes, bytes, Some(address))
@@ -162,6 +168,7 @@ fn walked<'a>(
     let (writer, moved, is_joined) = (insn.ip(), None, false);
     // What is left of narrow floats in registers is no argument.
     let may_be_passed = !matches!(target, Target::Lane { .. });
+    let is_word = matches!(target, Target::Memory { bytes: WORD, is_shadowed: true, .. });
     let mut walk = Walk {
         read,
         info,
@@ -172,6 +179,7 @@ fn walked<'a>(
         moved,
         is_joined,
         may_be_passed,
+        is_word,
         may_be_integer,
         says_where: false,
     };
@@ -283,6 +291,9 @@ impl Walk<'_> {
             // Through an ellipsis there go doubles.
             return self.part_of(held, Format::F64);
         }
+        if self.is_word && moves && self.is_loaded(way, insn) {
+            return Some(Use::Alone);
+        }
         let first = first_read(insn, row);
         let used = (first..insn.op_count()).find_map(|n| self.held_by(way, insn, n));
         if let Some(held) = used {
@@ -299,6 +310,15 @@ impl Walk<'_> {
         let goes_on = used.filter(|held| follows && !self.is_inserted_over(held, insn));
         self.write(way, insn, goes_on.map(|held| self.made_wide(held, insn, row)));
         None
+    }
+
+    /// Tells whether the instruction loads what was written, and nothing else, into a general register.
+    fn is_loaded(&self, way: &Way, insn: &Instruction) -> bool {
+        let is_there = |held: &Held| held.is_origin && Some(held.place) == self.address.map(Where::Memory);
+        insn.op0_register().is_gpr32()
+            && insn.op1_kind() == OpKind::Memory
+            && way.held.iter().any(is_there)
+            && way.values.address(insn) == self.address
     }
 
     /// Tells whether the instruction reads what has become of the bytes around the part, or those: what it makes of that is no new

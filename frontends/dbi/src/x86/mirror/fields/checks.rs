@@ -141,6 +141,25 @@ impl Emitter {
         encode::alu(cold, Alu::Xor, b, r, bytes);
     }
 
+    /// With the difference of float and result in `b`: leaves what has lost digits to the engine if none is left in the lower half, since
+    /// those in the upper one may all be there.
+    pub(super) fn exit_if_upper_digits(
+        &mut self,
+        of: &Rescaling<'_>,
+        Free { r, b, c }: Free,
+        ways: &mut Ways,
+    ) {
+        const HALF: usize = 4;
+        let cold = &mut self.out.cold;
+        encode::alu_constant(cold, Alu::Compare, r, 0, HALF);
+        let has_lower = cold.jcc_open(NOT_EQUAL);
+        encode::copy(cold, c, b, of.fields.bytes);
+        encode::shift(cold, Shift::Left, c, of.upper(), of.fields.bytes);
+        ways.exits.push(cold.jcc_open(NOT_EQUAL));
+        let here = cold.here();
+        cold.patch(has_lower, here);
+    }
+
     /// With the difference of float and result in `b`: leaves a narrow sum to the engine that may be that of the upper half of a
     /// double, of whose digits, which are fewer, none has changed.
     pub(super) fn exit_if_upper_half(

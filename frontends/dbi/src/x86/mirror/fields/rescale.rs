@@ -318,6 +318,9 @@ impl Emitter {
         if cuts && of.is_whole {
             self.exit_if_few_digits(of, free, ways);
         }
+        if bytes == 8 && does == Does::Cut && !of.is_whole {
+            self.exit_if_upper_digits(of, free, ways);
+        }
         if bytes == 4 && matches!(does, Does::Add | Does::Subtract) {
             self.exit_if_upper_half(of, free, ways);
         } else if bytes == 4 || cuts || matches!(does, Does::Join | Does::Change) {

@@ -49,7 +49,7 @@ fn used_at(general: &[u64; 16], function: &[&[u8]], caller: &[&[u8]], address: u
     };
     let store = Decoder::with_ip(64, &function, FUNCTION, DecoderOptions::NONE).decode();
     let bytes = store.memory_size().size() as u64;
-    next_use(&store, Target::Memory { address, bytes }, general, &read)
+    next_use(&store, Target::Memory { address, bytes, is_shadowed: false }, general, &read)
 }
 
 /// `mov [rdi+4], esi`; `mov [rdi], esi`
