@@ -10,9 +10,6 @@ use crate::step::{Bitwise, Operand};
 use crate::tricks;
 use crate::turned;
 
-/// The lower half of a double, as a mask.
-const LOWER_HALF: u128 = u32::MAX as u128;
-
 impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
     /// Lane by lane: first as floats of the suggested width, then, for wide lanes, as two narrow ones.
     pub(super) fn bitwise(&mut self, by: Bitwise, x: [Operand; 2], r: Operand, bytes: u16, lane: Format) {
@@ -268,25 +265,6 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
                 }
             }
         }
-    }
-
-    /// The shadow of a float that has been taken apart, and is whole again; if a double `may_be_scaled`, with another upper half.
-    fn put_together(
-        &mut self,
-        x: [Operand; 2],
-        result: u128,
-        format: Format,
-        may_be_scaled: bool,
-    ) -> Option<S::Value> {
-        let places = x.map(|operand| self.location(operand.place));
-        let same = places.into_iter().find_map(|place| self.cells.recognised(place, format, result));
-        let is_lower = |run: &Self, operand: Operand| run.bits(format, operand) == result & LOWER_HALF;
-        if same.is_some() || !may_be_scaled || format != Format::F64 {
-            return same;
-        }
-        let lower = x.into_iter().find(|&operand| is_lower(self, operand))?;
-        let scaled = self.cells.recognised_scaled(self.location(lower.place), format, result);
-        scaled.and_then(|(shadow, (negate, power))| self.shadow.scale(&shadow, format, negate, power))
     }
 
     /// The shadow of an operand that is still there, scaled perhaps; `others` says what each was combined with.

@@ -219,3 +219,29 @@ fn the_upper_end_of_a_float_tells_of_its_exponent() {
     assert_eq!(exponent_change(4, 0x3ff8_0000, 0x3ff8_0001), None);
     assert_eq!(with_exponent_change(2, 0x0010, (false, -0x20)), None);
 }
+
+/// As fdlibm's successors have it: the carry of a sum goes into the exponent, and is taken off again.
+#[test]
+fn upper_halves_take_exponents_along() {
+    const ONE: u32 = 0x3ff0_0000;
+    const ROOT: u32 = 0x3fe6_a09e;
+    let change = |by, before: u32, other: u32| {
+        let after = match by {
+            Bitwise::Sum => before.wrapping_add(other),
+            Bitwise::And => before & other,
+            _ => before | other,
+        };
+        (after, upper_half_change(by, before, other, after).expect("digits are kept, or move along").1)
+    };
+    for x in [0.7, 1.7, -3.25e-4, 1.0, 4e200, 1.1, 0.6] {
+        let before = (f64::to_bits(x) >> 32) as u32;
+        let (summed, first) = change(Bitwise::Sum, before, ONE - ROOT);
+        let (cut, second) = change(Bitwise::And, summed, UPPER_DIGITS);
+        let (made, third) = change(Bitwise::Sum, cut, ROOT);
+        let scaled = f64::from_bits(u64::from(made) << 32 | x.to_bits() & 0xffff_ffff);
+        let power = (scaled / x.abs()).log2() as i32;
+        assert_eq!((first + second + third, scaled), (power << 20, x.abs() * f64::from(power).exp2()));
+    }
+    assert_eq!(upper_half_change(Bitwise::And, ONE | 7, 0xf_ff00, 0), None, "digits are cut off");
+    assert_eq!(upper_half_change(Bitwise::Other, ONE, 5, ONE | 5), None, "digits are put in");
+}

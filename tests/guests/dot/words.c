@@ -71,11 +71,17 @@ static __attribute__((noinline)) double fraction(double x)
     return with(x, h) - 1 + power;
 }
 
+/* A word that goes elsewhere and comes back. */
+static __attribute__((noinline, noipa)) uint32_t summed(uint32_t h) { return h + (0x3ff00000 - 0x3fe6a09e); }
+static __attribute__((noinline, noipa)) uint32_t cut_out(uint32_t h) { return h & 0xfffff; }
+static __attribute__((noinline, noipa)) uint32_t given(uint32_t h) { return h + 0x3fe6a09e; }
+static __attribute__((noinline)) double elsewhere(double x) { return with(x, given(cut_out(summed(upper(x))))); }
+
 static wide power_below(wide x) { return exp2l(floorl(log2l(fabsl(x)))); }
 /* The power that leaves [1/sqrt(2), sqrt(2)). */
 static wide power_near(wide x) { return exp2l(floorl(log2l(fabsl(x)) + 0.5L)); }
 
-#define SOME 1.7, 0.3, 3.3, 248.1, 1.2e-5, 7e20
+#define SOME 1.7, 0.3, 3.3, 248.1, 0.05, 5.1
 static void checks(void)
 {
     for (int i = 0; i < 40; i++) {
@@ -90,6 +96,7 @@ static void checks(void)
         AT("memory-chosen", memory_chosen(1.1 * x), 1.1L / power_near(1.1L * w), SOME);
         AT("memory-taken-off", memory_taken_off(1.1 * x), 1.1L / power_near(1.1L * w), SOME);
         AT("memory-scaled", memory_scaled(1.1 * x), 8.8L, SOME);
+        AT("elsewhere", elsewhere(1.1 * x), 1.1L / power_near(1.1L * w), SOME);
         AT("fraction", fraction(1.1 * x), 1.1L / power_near(1.1L * w), SOME);
     }
 }

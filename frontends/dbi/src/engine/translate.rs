@@ -14,11 +14,12 @@ use crate::x86::code::Placement;
 use crate::x86::code_source::CodeSource;
 use crate::x86::discover::{Hooks, Limits, is_comparable};
 use crate::x86::emit::Emitter;
+use crate::x86::insn::{Flow, Insn};
 use crate::x86::mirror::{Mirror, Watched};
 use crate::x86::mode::Mode;
 use crate::x86::returns;
 use crate::x86::rows;
-use crate::x86::superblock::{End, FloatFacts, Flow, Insn, Superblock};
+use crate::x86::superblock::{End, FloatFacts, Superblock};
 use crate::x86::wholes::Whole;
 use hashbrown::HashMap;
 use iced_x86::{EncodingKind, FlowControl, Instruction, OpKind};
@@ -128,6 +129,12 @@ impl Translator {
         if let Some(mirror) = &mut self.emitter.mirror {
             mirror.writes_alone(pc);
         }
+    }
+
+    /// Takes the instruction at guest address `pc` to change the upper half of a double from now on. The caller forgets the blocks that
+    /// have it.
+    pub(crate) fn changes_upper_half(&mut self, pc: u64) {
+        self.wholes.insert(pc, Whole::Upper);
     }
 
     /// Has the instruction at guest address `pc` copy doubles byte by byte from now on ([`Mirror::copies_doubles`]). The caller forgets

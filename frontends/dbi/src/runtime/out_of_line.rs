@@ -168,7 +168,11 @@ fn lowered(thread: &mut Thread, top: u8) -> Option<(Rc<Entry>, bool)> {
     if writes_alone {
         thread.translator.writes_alone(pc);
     }
-    if writes_alone || copies {
+    let becomes_upper = verdict.whole == Some(Whole::Upper) && seen != verdict.whole;
+    if becomes_upper {
+        thread.translator.changes_upper_half(pc);
+    }
+    if writes_alone || copies || becomes_upper {
         for at in [pc, entry.insn.next_ip() - 1] {
             thread.cache.invalidate_page(page_floor(at));
         }

@@ -3,8 +3,9 @@
 //! Knows nothing of the instructions around it.
 
 use super::function::Counted;
+use super::insn::{Flow, Insn};
 use super::rounding::Rounding;
-use super::superblock::{Decision, End, Flow, Insn};
+use super::superblock::{Decision, End};
 use iced_x86::{Decoder, DecoderOptions, Instruction};
 
 /// Source of guest code.

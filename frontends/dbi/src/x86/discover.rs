@@ -9,11 +9,12 @@ use super::access::is_write;
 #[cfg(test)]
 use super::code_source::Bytes;
 use super::code_source::{CodeSource, Window};
+use super::insn::{Flow, Insn};
 use super::returns;
 use super::rounding::{Rounding, format_of_sum};
 use super::rows;
 use super::sums::find_sums;
-use super::superblock::{Decision, End, FloatFacts, Flow, Insn, Superblock};
+use super::superblock::{Decision, End, FloatFacts, Superblock};
 use super::table::{General, Row, X87};
 use super::wholes;
 use iced_x86::{FlowControl, Instruction, InstructionInfoFactory, OpKind, Register};

@@ -10,12 +10,13 @@ use super::asm::{Asm, Gpr, RCX};
 use super::branch_table::ib_entry;
 use super::code::{Emitted, ExitKind, Frame, MapEntry, Misses, Placement, Slot, Spilled};
 use super::far;
+use super::insn::{Flow, Insn};
 use super::mirror::Mirror;
 use super::mode::Mode;
 use super::rcx::{Effect, on_rcx};
 use super::returns::return_pops;
 use super::rows;
-use super::superblock::{End, Flow, Insn, Superblock};
+use super::superblock::{End, Superblock};
 use iced_x86::{Encoder, InstructionInfoFactory, Register};
 
 /// Emitter of superblocks as code; keeps its buffers from one to the next.

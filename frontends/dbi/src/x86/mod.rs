@@ -16,6 +16,7 @@ mod exits;
 mod far;
 pub(crate) mod function;
 mod head;
+pub(crate) mod insn;
 pub(crate) mod lower;
 pub(crate) mod mirror;
 pub(crate) mod mode;

@@ -3,7 +3,7 @@
 //! An expected return spills rcx to compare the return address, and it stays spilled until an instruction asks for it.
 //! Knows registers only: what is done at faults is the map's business.
 
-use super::superblock::{Flow, Insn};
+use super::insn::{Flow, Insn};
 use iced_x86::{FlowControl, InstructionInfoFactory, OpAccess, Register, UsedRegister};
 
 /// Rip-relative operands below this address are reached from wherever translated code is.

@@ -6,8 +6,8 @@
 //! on this one's stack between the call and the return comes too late, as it might have natively.
 
 use super::access::is_write;
+use super::insn::{Flow, Insn};
 use super::rows;
-use super::superblock::{Flow, Insn};
 use super::table::{General, Integral, Row};
 use iced_x86::{FlowControl, Instruction, InstructionInfoFactory, OpKind, Register, UsedMemory};
 

@@ -6,8 +6,8 @@
 //! A number like that may also be computed: complex division scales by 2^52. So a sum of what has just been computed is meant as
 //! such ([`is_plain`]).
 
+use super::insn::Insn;
 use super::rows;
-use super::superblock::Insn;
 use super::table::{General, Row, X87};
 use iced_x86::{FlowControl, Instruction, OpKind, Register};
 use shadowgrind_core::format::Format;

@@ -2,8 +2,8 @@
 //! they are followed is decoded once, however many sums there are.
 
 use super::code_source::{CodeSource, decode};
+use super::insn::Insn;
 use super::rounding::{Rounding, format_of_sum, has_separate_lanes, is_plain};
-use super::superblock::Insn;
 use super::taken_off::{Values, is_taken_off};
 use hashbrown::HashMap;
 use iced_x86::Instruction;

@@ -154,7 +154,7 @@ impl Values {
 mod tests {
     use super::*;
     use crate::x86::code_source::Bytes;
-    use crate::x86::superblock::{Flow, Insn};
+    use crate::x86::insn::{Flow, Insn};
     use iced_x86::{Decoder, DecoderOptions};
 
     /// movapd xmm2, xmm1; addsd xmm2, xmm0; movq rax, xmm2; subsd xmm2, xmm1

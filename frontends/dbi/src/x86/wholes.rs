@@ -4,9 +4,9 @@
 //! as one float, it is that. Follows registers and memory through moves and such instructions, as far as a superblock goes;
 //! knows nothing of shadows, and takes memory with different bases for different memory.
 
+use super::insn::Insn;
 use super::rounding::Place;
 use super::rows;
-use super::superblock::Insn;
 use super::table::{General, Row};
 
 mod addresses;
@@ -26,6 +26,7 @@ pub(crate) use forms::{
 };
 use iced_x86::{Instruction, OpKind};
 use shadowgrind_core::format::Format;
+pub(crate) use upper::changes_word;
 use uses::{format_of, takes_integer, used_alone, used_as};
 
 /// Number of instructions to which a use is looked for.
@@ -257,7 +258,7 @@ fn is_written_throughout(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::x86::superblock::Flow;
+    use crate::x86::insn::Flow;
     use iced_x86::{Decoder, DecoderOptions};
 
     /// mov dword [rbp−8], 0; the same with rbp−4.

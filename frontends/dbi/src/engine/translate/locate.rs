@@ -7,8 +7,8 @@ use crate::engine::cache::{Cache, MadeOf};
 use crate::engine::region::BlockId;
 use crate::x86::code::{MapEntry, Placement, RuleCode, Spilled};
 use crate::x86::code_source::CodeSource;
+use crate::x86::insn::Insn;
 use crate::x86::mode::Mode;
-use crate::x86::superblock::Insn;
 
 /// Blocks that were translated again lately. A storm of signals interrupts the same one, and its isolated version, over and
 /// over; to translate them each time takes as long as until the next signal.

@@ -48,6 +48,9 @@ impl Ahead<'_> {
         if seen.is_some() {
             return seen.into();
         }
+        if wholes::changes_word(insn) {
+            return self.shadowed.parts.word(insn, &self.context.regs);
+        }
         if mixed::may_mix(insn) {
             return self.shadowed.parts.mixed(insn, &self.context.regs);
         }

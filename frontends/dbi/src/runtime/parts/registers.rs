@@ -56,12 +56,25 @@ impl Parts {
         self.as_before(insn, Put::Constant, || {
             match ahead::next_use(insn, target, general, &guest::read_some) {
                 Use::Part { format, at: 0, .. } if is_as_wide(format) => Some(Whole::Result(format)).into(),
+                Use::Part { format: Format::F64, at: NARROW, .. } if register.is_gpr32() => {
+                    Some(Whole::Upper).into()
+                }
                 Use::Moved { at: 0 } if is_wide && is_as_wide(Format::F64) => {
                     let is_doubtful = wholes::cuts(insn);
                     Verdict { whole: Some(Whole::Result(Format::F64)), is_doubtful }
                 }
                 _ => Verdict::default(),
             }
+        })
+    }
+
+    /// Effect of `insn`, which is about to run and whose block tells nothing of it, on a word in a register: it may be the upper half of
+    /// a double.
+    pub(in crate::runtime) fn word(&mut self, insn: &Instruction, general: &[u64; 16]) -> Verdict {
+        let target = Target::Inserted { register: insn.op0_register(), at: 0, bytes: NARROW.into() };
+        self.as_before(insn, Put::Part, || match ahead::next_use(insn, target, general, &guest::read_some) {
+            Use::Part { format: Format::F64, at: NARROW, .. } => Some(Whole::Upper).into(),
+            _ => Verdict::default(),
         })
     }
 

@@ -19,9 +19,10 @@ use crate::x86::asm::{Asm, Gpr, RAX, RCX};
 use crate::x86::code::{ExitKind, RuleCode, Slot, Spilled};
 use crate::x86::emit::Emitter;
 use crate::x86::far;
+use crate::x86::insn::Insn;
 use crate::x86::mode::Mode;
 use crate::x86::rows;
-use crate::x86::superblock::{Insn, Superblock};
+use crate::x86::superblock::Superblock;
 use crate::x86::table::{Direction, Row};
 use iced_x86::{Instruction, Register};
 

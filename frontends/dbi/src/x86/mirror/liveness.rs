@@ -4,8 +4,9 @@
 //! Conservative: at every way out, everything is alive.
 
 use crate::x86::access::{is_read, is_write};
+use crate::x86::insn::Insn;
 use crate::x86::rows;
-use crate::x86::superblock::{Insn, Superblock};
+use crate::x86::superblock::Superblock;
 use crate::x86::table::{General, Integral, Row};
 use iced_x86::{Instruction, OpAccess, OpKind, Register, RflagsBits};
 

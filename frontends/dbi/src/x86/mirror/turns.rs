@@ -12,9 +12,10 @@ use crate::context::SPILL_SLOTS;
 use crate::x86::access::{is_read, is_write};
 use crate::x86::code::{ExitKind, ExitSite, SpilledVector};
 use crate::x86::emit::Emitter;
+use crate::x86::insn::{Flow, Insn};
 use crate::x86::mode::Mode;
 use crate::x86::rows;
-use crate::x86::superblock::{Flow, Insn, Superblock};
+use crate::x86::superblock::Superblock;
 use crate::x86::table::Row;
 use iced_x86::InstructionInfoFactory;
 

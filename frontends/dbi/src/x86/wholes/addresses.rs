@@ -3,8 +3,8 @@
 //! Follows pointers through moves, sums with constants, and memory. Knows nothing of floats.
 
 use crate::x86::access::is_write;
+use crate::x86::insn::Insn;
 use crate::x86::rows;
-use crate::x86::superblock::Insn;
 use crate::x86::table::{General, Integral, Row};
 use iced_x86::{Instruction, OpKind, Register};
 

@@ -3,6 +3,7 @@
 //! A function for the purpose of setting a part ends before the float is used. Goes on from the state of a stopped thread along the
 //! code that will run: returns to where they lead, both ways of a branch. Runs nothing, writes nothing; knows no shadows.
 
+use super::upper;
 use super::uses::{first_read, follows, moves};
 use crate::x86::access::is_write;
 use crate::x86::rows;
@@ -80,6 +81,8 @@ struct Walk<'a> {
     may_be_passed: bool,
     /// True if it may be a variable of four bytes, whose shadow goes along with it.
     is_word: bool,
+    /// True if it may be the upper half of a double, in a register.
+    may_be_upper: bool,
     /// True if it may be an integer, which is widened, and that it has turned out to be an address at which nothing is looked up.
     may_be_integer: bool,
     says_where: bool,
@@ -169,6 +172,7 @@ fn walked<'a>(
     // What is left of narrow floats in registers is no argument.
     let may_be_passed = !matches!(target, Target::Lane { .. });
     let is_word = matches!(target, Target::Memory { bytes: WORD, is_shadowed: true, .. });
+    let may_be_upper = matches!(target, Target::Inserted { register, at: 0, .. } if register.is_gpr32());
     let mut walk = Walk {
         read,
         info,
@@ -180,6 +184,7 @@ fn walked<'a>(
         is_joined,
         may_be_passed,
         is_word,
+        may_be_upper,
         may_be_integer,
         says_where: false,
     };
@@ -275,7 +280,8 @@ impl Walk<'_> {
         let row = rows::row(insn);
         let moves = moves(insn, row);
         let widens = self.may_be_integer && matches!(row, Row::General(General::Extend(_)));
-        let follows = widens || follows(insn, row);
+        let sums = rows::computes_address(insn);
+        let follows = widens || sums || follows(insn, row);
         let in_address = [insn.memory_base(), insn.memory_index()];
         let is_address = |held: &Held| in_address.iter().any(|&r| held.place == Where::Register(r));
         if !rows::only_names_memory(insn) && way.held.iter().any(is_address) {
@@ -295,7 +301,17 @@ impl Walk<'_> {
             return Some(Use::Alone);
         }
         let first = first_read(insn, row);
-        let used = (first..insn.op_count()).find_map(|n| self.held_by(way, insn, n));
+        let used = match sums {
+            true => way.held.iter().copied().find(is_address),
+            false => (first..insn.op_count()).find_map(|n| self.held_by(way, insn, n)),
+        };
+        if self.may_be_upper
+            && used.is_some()
+            && let Some(is_upper) = upper::told(insn)
+        {
+            let part = Use::Part { format: Format::F64, at: WORD as u8, written: 0 };
+            return Some(if is_upper { part } else { Use::Alone });
+        }
         if let Some(held) = used {
             if !follows && !matches!(row, Row::Flags(_)) {
                 if let Some(found) = self.used(held, insn, row) {

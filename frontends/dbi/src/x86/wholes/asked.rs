@@ -3,8 +3,8 @@
 
 use super::HORIZON;
 use crate::x86::access::{is_read, is_write};
+use crate::x86::insn::Insn;
 use crate::x86::rows;
-use crate::x86::superblock::Insn;
 use crate::x86::table::{Integral, Row};
 use iced_x86::{InstructionInfoFactory, OpAccess};
 

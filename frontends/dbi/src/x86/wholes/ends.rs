@@ -6,8 +6,8 @@
 use super::HORIZON;
 use super::addresses::Address;
 use super::forms::Part;
+use crate::x86::insn::{Flow, Insn};
 use crate::x86::rows;
-use crate::x86::superblock::{Flow, Insn};
 use crate::x86::table::{General, Integral, Moved, Row};
 use iced_x86::{Instruction, OpKind, Register};
 use shadowgrind_core::format::Format;

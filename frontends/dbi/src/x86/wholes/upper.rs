@@ -6,9 +6,9 @@
 
 use super::HORIZON;
 use super::uses::{format_of, moves};
+use crate::x86::insn::Insn;
 use crate::x86::rounding::Place;
 use crate::x86::rows;
-use crate::x86::superblock::Insn;
 use crate::x86::table::{General, Integral, Row};
 use iced_x86::{Instruction, InstructionInfoFactory, OpKind};
 use shadowgrind_core::format::Format;
@@ -36,7 +36,7 @@ pub(super) fn is_changed(insns: &[Insn], n: usize) -> bool {
 /// Tells whether instruction `n` makes a word in a register of which nothing but an exponent, perhaps with a sign, is cut out next.
 pub(super) fn is_for_power(insns: &[Insn], n: usize) -> bool {
     let word = insns[n].decoded.op0_register();
-    if insns[n].decoded.op0_kind() != OpKind::Register || !word.is_gpr32() || !changes(&insns[n].decoded) {
+    if !changes_word(&insns[n].decoded) {
         return false;
     }
     let mut info = InstructionInfoFactory::new();
@@ -55,6 +55,11 @@ fn cuts_power(insn: &Instruction) -> bool {
     by == Integral::And && constant & UPPER_DIGITS == 0 && told(insn).is_some()
 }
 
+/// Tells whether `insn` makes a word of another in a register by logic or a sum.
+pub(crate) fn changes_word(insn: &Instruction) -> bool {
+    insn.op0_kind() == OpKind::Register && insn.op0_register().is_gpr32() && changes(insn)
+}
+
 /// Tells whether `insn` makes a word of another by logic or a sum.
 fn changes(insn: &Instruction) -> bool {
     use Integral::{Add, And, Decrement, Increment, Or, Subtract, Xor};
@@ -68,7 +73,7 @@ fn changes(insn: &Instruction) -> bool {
 }
 
 /// Kind of float that the word is of which `insn` cuts digits or exponent out, or shifts digits away; nothing if it says nothing.
-fn told(insn: &Instruction) -> Option<bool> {
+pub(super) fn told(insn: &Instruction) -> Option<bool> {
     let Row::General(General::Bits(by)) = rows::row(insn) else { return None };
     let last = insn.op_count() - 1;
     if matches!(insn.op_kind(last), OpKind::Register | OpKind::Memory) {

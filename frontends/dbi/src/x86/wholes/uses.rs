@@ -1,8 +1,8 @@
 //! Uses of what an instruction makes, in a register, by those that follow it: as a float of which format, or as something else.
 
+use super::super::insn::Insn;
 use super::super::rounding::Place;
 use super::super::rows;
-use super::super::superblock::Insn;
 use super::super::table::{General, Moved, Row, X87};
 use super::HORIZON;
 use iced_x86::{EncodingKind, Instruction, MemorySize, OpKind};
