@@ -297,7 +297,7 @@ impl Walk<'_> {
             // Through an ellipsis there go doubles.
             return self.part_of(held, Format::F64);
         }
-        if self.is_word && moves && self.is_loaded(way, insn) {
+        if self.is_word && self.is_read_alone(way, insn, row) {
             return Some(Use::Alone);
         }
         let first = first_read(insn, row);
@@ -326,37 +326,6 @@ impl Walk<'_> {
         let goes_on = used.filter(|held| follows && !self.is_inserted_over(held, insn));
         self.write(way, insn, goes_on.map(|held| self.made_wide(held, insn, row)));
         None
-    }
-
-    /// Tells whether the instruction loads what was written, and nothing else, into a general register.
-    fn is_loaded(&self, way: &Way, insn: &Instruction) -> bool {
-        let is_there = |held: &Held| held.is_origin && Some(held.place) == self.address.map(Where::Memory);
-        insn.op0_register().is_gpr32()
-            && insn.op1_kind() == OpKind::Memory
-            && way.held.iter().any(is_there)
-            && way.values.address(insn) == self.address
-    }
-
-    /// Tells whether the instruction reads what has become of the bytes around the part, or those: what it makes of that is no new
-    /// float.
-    fn is_of_own(&self, way: &Way, insn: &Instruction) -> bool {
-        const ALIGNMENT: u64 = 8;
-        let Some(part) = self.address else { return false };
-        let holds = |place: Where| way.own.contains(&place);
-        let registers = [insn.memory_base(), insn.memory_index()];
-        if rows::computes_address(insn) {
-            return registers.into_iter().any(|register| holds(Where::Register(register.full_register())));
-        }
-        (0..insn.op_count()).any(|n| match insn.op_kind(n) {
-            OpKind::Register => {
-                insn.op_register(n).is_gpr() && holds(Where::Register(insn.op_register(n).full_register()))
-            }
-            OpKind::Memory => way.values.address(insn).is_some_and(|at| {
-                let is_around = at & !(ALIGNMENT - 1) == part & !(ALIGNMENT - 1) && at != part;
-                holds(Where::Memory(at)) || n > 0 && is_around
-            }),
-            _ => false,
-        })
     }
 
     /// Applies an instruction to registers, and to what holds the part; `moved` is what it moves, or changes a little.

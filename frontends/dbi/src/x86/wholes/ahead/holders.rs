@@ -3,7 +3,7 @@
 //! Knows one instruction; the way to it is for [`super::way`].
 
 use super::way::{Held, Way, Where};
-use super::{AROUND, Use, Walk};
+use super::{AROUND, Use, WORD, Walk};
 use crate::x86::rows;
 use crate::x86::table::{General, Integral, Row};
 use crate::x86::wholes::uses::{format_of, takes_integer};
@@ -82,6 +82,42 @@ impl Walk<'_> {
             }
             _ => None,
         }
+    }
+
+    /// Tells whether the instruction reads what was written, and nothing else, as an integer of as many bytes.
+    pub(super) fn is_read_alone(&self, way: &Way, insn: &Instruction, row: Row) -> bool {
+        let is_there = |held: &Held| held.is_origin && Some(held.place) == self.address.map(Where::Memory);
+        let reads = match row {
+            Row::General(General::Move) => insn.op0_register().is_gpr32(),
+            Row::General(General::Bits(_)) => true,
+            _ => false,
+        };
+        reads
+            && insn.memory_size().size() as u64 == WORD
+            && way.held.iter().any(is_there)
+            && way.values.address(insn) == self.address
+    }
+
+    /// Tells whether the instruction reads what has become of the bytes around the part, or those: what it makes of that is no new
+    /// float.
+    pub(super) fn is_of_own(&self, way: &Way, insn: &Instruction) -> bool {
+        const ALIGNMENT: u64 = 8;
+        let Some(part) = self.address else { return false };
+        let holds = |place: Where| way.own.contains(&place);
+        let registers = [insn.memory_base(), insn.memory_index()];
+        if rows::computes_address(insn) {
+            return registers.into_iter().any(|register| holds(Where::Register(register.full_register())));
+        }
+        (0..insn.op_count()).any(|n| match insn.op_kind(n) {
+            OpKind::Register => {
+                insn.op_register(n).is_gpr() && holds(Where::Register(insn.op_register(n).full_register()))
+            }
+            OpKind::Memory => way.values.address(insn).is_some_and(|at| {
+                let is_around = at & !(ALIGNMENT - 1) == part & !(ALIGNMENT - 1) && at != part;
+                holds(Where::Memory(at)) || n > 0 && is_around
+            }),
+            _ => false,
+        })
     }
 
     /// Kind of use that an instruction makes of what it reads.
