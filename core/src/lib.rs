@@ -7,6 +7,7 @@
 
 pub mod appended;
 pub mod arith;
+pub mod differences;
 pub mod findings;
 pub mod format;
 pub mod functions;

@@ -5,6 +5,7 @@
 use std::io::{self, Write};
 
 use serde::Serialize;
+use shadowgrind_core::differences::Verdict;
 use shadowgrind_core::findings::{Number, Program, Value};
 
 use crate::words;
@@ -14,29 +15,6 @@ const SCHEMA: &str = "shadowgrind-check/1";
 
 /// Rows of a table on the terminal before it is cut; what differs comes first.
 const ROWS: usize = 20;
-
-/// Result of a comparison.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Verdict {
-    /// Derivatives that are not the same number.
-    Differs,
-    /// The program is too rough to tell.
-    Unsettled,
-    /// As close as rounding allows.
-    Agrees,
-}
-
-impl Verdict {
-    /// The word for people.
-    pub fn word(self) -> &'static str {
-        match self {
-            Verdict::Differs => "differs",
-            Verdict::Unsettled => "unsettled",
-            Verdict::Agrees => "agrees",
-        }
-    }
-}
 
 /// Derivative of an output beside the difference of two runs.
 #[derive(Clone, Debug, Serialize)]

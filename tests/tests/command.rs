@@ -85,6 +85,99 @@ fn usage_errors_end_with_2() {
 }
 
 #[test]
+fn nonsense_in_options_ends_with_2() {
+    for option in [
+        "--precision=63",
+        "--precision=16385",
+        "--error-threshold=nan",
+        "--error-exitcode=256",
+        "--expr-depth=0",
+        "--report=run.json",
+        "--input=u[",
+        "--input=u=x",
+        "--output=u=x",
+        "--gen-suppressions=perhaps",
+        "--fail-on=output,nothing",
+        "--fail-on=",
+    ] {
+        let name = option.split('=').next().unwrap_or_default();
+        refuses(&tool_with(&[option, "true"], &[]), &[2], &[&[name]]);
+    }
+}
+
+/// Each option that a shadow cannot answer, with a value, and the shadows that can.
+#[test]
+fn questions_that_a_shadow_cannot_answer_are_refused() {
+    const RECORD: [&str; 7] = [
+        "--gradient=g.npy",
+        "--jacobian=j.mtx",
+        "--sparsity=s.mtx",
+        "--direction=d.npy",
+        "--budget",
+        "--tape-memory=1G",
+        "--tape-dir=/tmp",
+    ];
+    let refused = |shadow: &str, option: &str, with: &str| {
+        let name = option.split('=').next().unwrap_or_default();
+        let expected = format!("{name} needs --shadow={with}");
+        let said = tool_with(&[&format!("--shadow={shadow}"), option, "true"], &[]);
+        assert!(stderr(&said).contains(&expected), "{shadow} {option}: {}", stderr(&said));
+        refuses(&said, &[2], &[]);
+    };
+    for shadow in ["none", "mpfr", "error"] {
+        refused(shadow, "--input=x", "dot|adjoint");
+        RECORD.iter().for_each(|option| refused(shadow, option, "adjoint"));
+    }
+    RECORD.iter().for_each(|option| refused("dot", option, "adjoint"));
+    refused("adjoint", "--output-array=a.npy", "dot|error|mpfr; --gradient has gradients");
+    refused("none", "--output-array=a.npy", "dot|error|mpfr");
+    refused("mpfr", "--confirm", "error");
+    for words in [["--list=inputs", "--input=x", "true"], ["--shadow=none", "--steps=0.5", "true"]] {
+        let said = stderr(&tool_with(&words, &[]));
+        assert!(!said.contains("needs --shadow"), "{words:?}: {said}");
+    }
+}
+
+/// Each option that turns what a shadow does not do, and the shadows for which it is.
+#[test]
+fn options_that_change_nothing_are_said_to() {
+    const ERRORS: [&str; 7] = [
+        "--error-exitcode=1",
+        "--fail-on=nan",
+        "--suppressions=/dev/null",
+        "--gen-suppressions=yes",
+        "--error-threshold=7",
+        "--expr-depth=3",
+        "--remedies=no",
+    ];
+    let idle = |shadow: &str, option: &str, with: &str| {
+        let name = option.split('=').next().unwrap_or_default();
+        let line = format!("{name} changes nothing under --shadow={shadow}; it is for --shadow={with}");
+        let said = tool_with(&[&format!("--shadow={shadow}"), option, "-q", "true"], &[]);
+        assert_eq!(
+            (said.end, stderr(&said).contains(&line)),
+            (End::Exit(0), true),
+            "{line}: {}",
+            stderr(&said)
+        );
+    };
+    for option in ERRORS {
+        idle("dot", option, "error|mpfr");
+        idle("none", option, "error|mpfr");
+    }
+    idle("error", "--precision=128", "mpfr");
+    for option in ["--strict", "--num-callers=3"] {
+        idle("none", option, "dot|adjoint|error|mpfr");
+    }
+    for words in
+        [["--shadow=error", "--confirm", "--precision=128"], ["--shadow=mpfr", "--remedies=no", "-q"]]
+    {
+        let said = stderr(&tool_with(&[&words[..], &["true"]].concat(), &[]));
+        assert!(!said.contains("changes nothing"), "{words:?}: {said}");
+    }
+}
+
+#[test]
 fn a_missing_program_ends_with_127() {
     refuses(&tool_with(&["./absent"], &[]), &[127], &[&["absent"], &["no such", "not found"]]);
     refuses(

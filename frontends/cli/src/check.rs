@@ -4,22 +4,21 @@
 //! Says what is compared and in which order; how a program is run, how differences are extrapolated, and where a
 //! derivative goes wrong each have a file of their own.
 
-mod differences;
 mod directions;
 mod parting;
 mod runs;
 mod seen;
 
 use clap::Parser;
-use differences::{FORGIVEN, Judged, Ladder, is_noise};
 use directions::Direction;
 use runs::{Failure, Runs};
 use seen::Seen;
+use shadowgrind_core::differences::{FORGIVEN, Judged, Ladder, Verdict, is_noise};
 use shadowgrind_core::findings::Number;
 use shadowgrind_core::moves::Along;
 use shadowgrind_core::spec::{InputSpec, OutputSpec};
 use shadowgrind_dbi::ShadowKind;
-use shadowgrind_reports::check::{Check, Compared, Lost, Parting, Product, Verdict};
+use shadowgrind_reports::check::{Check, Compared, Lost, Parting, Product};
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;

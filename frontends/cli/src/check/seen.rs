@@ -1,7 +1,7 @@
 //! Reports of runs, read back as far as a check needs them.
 
-use super::differences::Values;
 use serde_json::Value;
+use shadowgrind_core::differences::Values;
 use shadowgrind_reports::check::Lost;
 
 /// One run.

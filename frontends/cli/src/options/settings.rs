@@ -176,7 +176,7 @@ impl Cli {
         ];
         let flags = [("--no-avx512", self.no_avx512), ("--valgrind-compat", self.valgrind_compat)];
         options.extend(flags.iter().filter(|(_, given)| *given).map(|(flag, _)| (*flag).into()));
-        options.extend(outputs_in(&all[..all.len() - self.command.len()]));
+        options.extend(SecondRun::outputs_in(&all[..all.len() - self.command.len()]));
         Some(SecondRun { options, command: self.command.clone() })
     }
 
@@ -197,34 +197,5 @@ impl Cli {
             bytes == b"--" || OF_THIS_ONE.iter().any(|option| bytes.starts_with(option))
         };
         all[..own].iter().filter(|arg| !names(arg)).cloned().collect()
-    }
-}
-
-/// The outputs that are named among these arguments, each as it was typed, in one word or two.
-fn outputs_in(arguments: &[OsString]) -> Vec<OsString> {
-    let mut outputs = Vec::new();
-    let mut typed = arguments.iter();
-    while let Some(word) = typed.next() {
-        match word.as_encoded_bytes().strip_prefix(b"--output") {
-            Some([]) => {
-                outputs.push(word.clone());
-                outputs.extend(typed.next().cloned());
-            }
-            Some([b'=', ..]) => outputs.push(word.clone()),
-            _ => {}
-        }
-    }
-    outputs
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn all_outputs_are_named_to_the_second_run() {
-        let words = |text: &str| text.split(' ').map(OsString::from).collect::<Vec<_>>();
-        let typed = words("--output=a --output=b --confirm --output c --report=html:f --output-array=g");
-        assert_eq!(outputs_in(&typed), words("--output=a --output=b --output c"));
     }
 }

@@ -45,6 +45,25 @@ pub struct SecondRun {
     pub command: Vec<OsString>,
 }
 
+impl SecondRun {
+    /// The outputs that are named among these arguments, each as it was typed, in one word or two.
+    pub fn outputs_in(arguments: &[OsString]) -> Vec<OsString> {
+        let mut outputs = Vec::new();
+        let mut typed = arguments.iter();
+        while let Some(word) = typed.next() {
+            match word.as_encoded_bytes().strip_prefix(b"--output") {
+                Some([]) => {
+                    outputs.push(word.clone());
+                    outputs.extend(typed.next().cloned());
+                }
+                Some([b'=', ..]) => outputs.push(word.clone()),
+                _ => {}
+            }
+        }
+        outputs
+    }
+}
+
 /// Standard input of the second run.
 #[derive(Debug)]
 pub(super) enum Input {
@@ -266,5 +285,12 @@ mod tests {
         whole.add(b"foobar");
         b"foobar".chunks(4).for_each(|part| parts.add(part));
         assert_eq!((whole, parts.hash), (parts, 0x8594_4171_f739_67e8));
+    }
+
+    #[test]
+    fn all_outputs_are_named_to_the_second_run() {
+        let words = |text: &str| text.split(' ').map(OsString::from).collect::<Vec<_>>();
+        let typed = words("--output=a --output=b --confirm --output c --report=html:f --output-array=g");
+        assert_eq!(SecondRun::outputs_in(&typed), words("--output=a --output=b --output c"));
     }
 }

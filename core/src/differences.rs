@@ -5,10 +5,33 @@
 //! run of neighbouring steps that one is taken which differs least from those it was made of (Ridders, 1982): long steps
 //! are off by curvature, short ones by the program's rounding, so that the noise seen chooses the step.
 
-use shadowgrind_reports::check::Verdict;
+use serde::Serialize;
+
+/// Result of a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// Derivatives that are not the same number.
+    Differs,
+    /// The program is too rough to tell.
+    Unsettled,
+    /// As close as rounding allows.
+    Agrees,
+}
+
+impl Verdict {
+    /// The word for people.
+    pub fn word(self) -> &'static str {
+        match self {
+            Verdict::Differs => "differs",
+            Verdict::Unsettled => "unsettled",
+            Verdict::Agrees => "agrees",
+        }
+    }
+}
 
 /// Outputs of a run by their numbers, and their values.
-pub(super) type Values = Vec<(u64, f64)>;
+pub type Values = Vec<(u64, f64)>;
 
 /// The value of output `index`, if it was printed.
 fn value_of(values: &Values, index: u64) -> Option<f64> {
@@ -20,45 +43,48 @@ type Rung = (f64, [Values; 2]);
 
 /// Values of all outputs beside the point.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Ladder {
+pub struct Ladder {
     /// The longest step first.
     rungs: Vec<Rung>,
 }
 
 /// Result for one output.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Judged {
-    /// The derivative by differences, and the error it may have.
-    pub(super) value: f64,
-    pub(super) error: f64,
-    pub(super) verdict: Verdict,
-    pub(super) why: Option<&'static str>,
+pub struct Judged {
+    /// The derivative by differences.
+    pub value: f64,
+    /// The error that it may have.
+    pub error: f64,
+    /// What they say of the derivative that is claimed.
+    pub verdict: Verdict,
+    /// The reason, where the numbers do not tell it.
+    pub why: Option<&'static str>,
     /// No short step has changed the output at all.
-    pub(super) is_still: bool,
+    pub is_still: bool,
     /// The step at which what differs is best seen.
-    pub(super) step: f64,
+    pub step: f64,
 }
 
 impl Judged {
     /// The judgement where it is not known which output is which.
-    pub(super) fn untold(self) -> Judged {
+    pub fn untold(self) -> Judged {
         let why = Some("another number of floats is printed each time");
         Judged { verdict: Verdict::Unsettled, why, is_still: false, ..self }
     }
 
     /// Tells whether values beside the point contradict the derivative. That another number of floats is printed there does not.
-    pub(super) fn differs_beside(&self) -> bool {
+    pub fn differs_beside(&self) -> bool {
         self.verdict == Verdict::Differs && !self.is_still && !self.value.is_nan()
     }
 
     /// The judgement where what the derivative leaves unexplained is no more than roundings.
-    pub(super) fn forgiven(self) -> Judged {
+    pub fn forgiven(self) -> Judged {
         Judged { verdict: Verdict::Agrees, why: Some(FORGIVEN), ..self }
     }
 
     /// The judgement once `short` is known, that of much shorter steps. A function that swings within longer steps has its slope at
     /// the short ones alone; the reverse is not so, since a derivative that is wrong is wrong at any step.
-    pub(super) fn reconsidered(self, short: Judged) -> Judged {
+    pub fn reconsidered(self, short: Judged) -> Judged {
         let is_seen = short.verdict == Verdict::Agrees && !short.is_still;
         let swings = self.verdict == Verdict::Differs && is_seen;
         if swings {
@@ -72,7 +98,7 @@ impl Judged {
 /// Errors of a difference that are still taken for rounding, as a multiple of what was seen.
 const SEEN: f64 = 8.0;
 /// Reason to take a derivative for right that the differences themselves do not settle.
-pub(super) const FORGIVEN: &str = "to within the roundings of the output";
+pub const FORGIVEN: &str = "to within the roundings of the output";
 /// Number of shortest steps that must have left an output as it is for it to count as still.
 const STILL: usize = 2;
 /// Relative difference of two runs at the same point beyond which an output's differences say nothing: sums of threads differ by
@@ -83,14 +109,14 @@ const SETTLED: f64 = 1e-2;
 
 impl Ladder {
     /// Adds the values at a step, forwards and backwards.
-    pub(super) fn add(&mut self, step: f64, sides: [Values; 2]) {
+    pub fn add(&mut self, step: f64, sides: [Values; 2]) {
         self.rungs.push((step, sides));
         self.rungs.sort_by(|a, b| b.0.total_cmp(&a.0));
     }
 
     /// Tells whether the `derivative` of output `index` explains its differences at every step but for what the roundings of both
     /// values may make, whose magnitudes add up to `roundings` at the point.
-    pub(super) fn leaves_roundings(&self, index: u64, derivative: f64, roundings: f64) -> bool {
+    pub fn leaves_roundings(&self, index: u64, derivative: f64, roundings: f64) -> bool {
         let of = |values: &Values| value_of(values, index);
         let is_explained = |(step, [up, down]): &Rung| {
             let difference = of(up).zip(of(down)).map(|(up, down)| up - down);
@@ -102,7 +128,7 @@ impl Ladder {
 
     /// Judgement on the `derivative` of output `index` by its differences, both in units of a step of 1. `point`: values without a
     /// step, of two runs.
-    pub(super) fn judge(&self, point: [&Values; 2], index: u64, derivative: f64, tolerance: f64) -> Judged {
+    pub fn judge(&self, point: [&Values; 2], index: u64, derivative: f64, tolerance: f64) -> Judged {
         let of = |values: &Values| value_of(values, index);
         let same = |side: &Values| side.len() == point[0].len();
         let here = of(point[0]).zip(of(point[1]));
@@ -158,7 +184,7 @@ fn judge(points: &[(f64, f64, f64)], (here, noise): (f64, f64), derivative: f64,
 }
 
 /// Tells whether a value was off by more than roundings in another run at the same point.
-pub(super) fn is_noise(here: f64, off: f64) -> bool {
+pub fn is_noise(here: f64, off: f64) -> bool {
     off > NOISE * here.abs()
 }
 
