@@ -55,7 +55,7 @@ pub struct Judged {
     pub value: f64,
     /// The error that it may have.
     pub error: f64,
-    /// What they say of the derivative that is claimed.
+    /// Judgement on the derivative that is claimed.
     pub verdict: Verdict,
     /// The reason, where the numbers do not tell it.
     pub why: Option<&'static str>,

@@ -23,6 +23,8 @@ mod upper;
 pub struct Outcome {
     /// Digits of a float with a shadow went where none is carried.
     pub lost: bool,
+    /// The shadow that was lost is that of a zero.
+    pub of_zero: bool,
     /// Digits of such a float may be used as an integer: they went so, be it that this counts or not, or were cut out on their own.
     pub taken: bool,
     /// Digits of a float were overwritten, and it keeps its shadow unless none is left.

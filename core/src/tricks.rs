@@ -122,6 +122,20 @@ pub fn exponent_change(bytes: usize, before: u32, after: u32) -> Option<(bool, i
 /// Digits that are in the upper half of a double, as a mask.
 pub const UPPER_DIGITS: u32 = (1 << 20) - 1;
 
+/// Tells whether an operation with `other` is one on the upper half of a double, `before`, and none on a narrow float: a mask of as many
+/// digits, or of the bit next to them, or an exponent of one half or one for a significand on its own.
+pub fn is_for_upper_half(by: Bitwise, before: u32, other: u32) -> bool {
+    const CARRY: u32 = UPPER_DIGITS + 1;
+    const EXPONENTS: [u32; 2] = [0x3fe, 0x3ff];
+    match by {
+        Bitwise::And => [UPPER_DIGITS, CARRY].contains(&(other & (u32::MAX >> 1))),
+        Bitwise::Sum | Bitwise::Other | Bitwise::Xor => {
+            before <= UPPER_DIGITS && EXPONENTS.contains(&(other >> UPPER_DIGITS.count_ones()))
+        }
+        _ => false,
+    }
+}
+
 /// Change of a double of which only the upper half is in a word: `after` has been made of `before` and `other`, which is of none, or is a
 /// mask. Whether the sign was turned over, and what is to be added to the upper half of a shadow, as by [`exponent_change`]; digits may be
 /// others after a sum, which moves along with the number. Nothing if digits were masked or joined.

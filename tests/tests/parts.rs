@@ -124,6 +124,18 @@ fn digits_that_are_only_asked_about_are_no_gap() {
     }
 }
 
+/// Digits in general registers that are compared, and that nobody has afterwards, are lost to nobody; of others it is counted.
+#[test]
+fn digits_in_registers_that_are_only_asked_about_are_no_gap() {
+    for shadow in ["dot", "adjoint"] {
+        for options in [&[][..], &["--no-avx512"], &["--reference-path"], &["--superblock-limit=1"]] {
+            let Some(seen) = observe(shadow, "asked_about.c", "-O2", "sse2", options) else { return };
+            assert_eq!(gaps(&seen), [("SHL r/m64, 1".to_owned(), 1)], "{shadow} {options:?}");
+            assert_eq!(counted(&seen, "digits_of"), 1, "{shadow} {options:?}");
+        }
+    }
+}
+
 /// Few digits are lost like many: 1.5 has only one below its leading bit.
 #[test]
 fn digits_lost_in_integer_arithmetic_are_counted() {

@@ -258,6 +258,7 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
                 self.outcome.taken |= !is_no_number;
                 self.outcome.lost = true;
                 let (bits, shadow) = (self.bits(format, lost), self.get(format, lost));
+                self.outcome.of_zero |= bits << (u128::BITS + 1 - format.width()) == 0;
                 let seen = Observed { format, bits, shadow: shadow.as_ref() };
                 match self.shadow.leaves_trace(&seen) {
                     true => self.lose(x.map(|operand| self.location(operand.place)), to, format.bytes()),

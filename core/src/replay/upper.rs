@@ -33,9 +33,6 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
             _ => return false,
         };
         let (from, to) = (self.location(x[one].place), self.location(r.place));
-        if !self.cells.is_upper_half(from).unwrap_or(self.is_upper) {
-            return false;
-        }
         let half = |operand: Operand| self.bits(Format::F32, operand) as u32;
         let (before, other, after) = (half(x[one]), half(x[1 - one]), half(r));
         let (by, other) = match by {
@@ -43,6 +40,10 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
             Bitwise::Other if x[0] == x[1] => return false,
             _ => (by, other),
         };
+        let is_told = || self.is_upper || tricks::is_for_upper_half(by, before, other);
+        if !self.cells.is_upper_half(from).unwrap_or_else(is_told) {
+            return false;
+        }
         let is_power = by == Bitwise::And && other & tricks::UPPER_DIGITS == 0;
         let change = tricks::upper_half_change(by, before, other, after);
         match change {

@@ -245,3 +245,15 @@ fn upper_halves_take_exponents_along() {
     assert_eq!(upper_half_change(Bitwise::And, ONE | 7, 0xf_ff00, 0), None, "digits are cut off");
     assert_eq!(upper_half_change(Bitwise::Other, ONE, 5, ONE | 5), None, "digits are put in");
 }
+
+#[test]
+fn masks_and_exponents_tell_upper_halves() {
+    assert!(is_for_upper_half(Bitwise::And, 0x3ffb_3333, UPPER_DIGITS));
+    assert!(is_for_upper_half(Bitwise::And, 0x0012_3456, 0x10_0000));
+    assert!(is_for_upper_half(Bitwise::Other, 0x000b_3333, 0x3fe0_0000));
+    assert!(is_for_upper_half(Bitwise::Sum, 0x000b_3333, 0x3fe6_a09e));
+    // As logf has it.
+    assert!(!is_for_upper_half(Bitwise::And, 0x3fd9_999a, 0x007f_ffff));
+    assert!(!is_for_upper_half(Bitwise::Sum, 0x0009_999a, 0x3f35_04f3));
+    assert!(!is_for_upper_half(Bitwise::Other, 0x0009_999a, 0x3f80_0000));
+}

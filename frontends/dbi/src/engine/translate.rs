@@ -21,6 +21,7 @@ use crate::x86::returns;
 use crate::x86::rows;
 use crate::x86::superblock::{End, FloatFacts, Superblock};
 use crate::x86::wholes::Whole;
+use crate::x86::wholes::ahead::asked;
 use hashbrown::HashMap;
 use iced_x86::{EncodingKind, FlowControl, Instruction, OpKind};
 use locate::Meaning;
@@ -51,6 +52,8 @@ pub(crate) struct Translator {
     sums: HashMap<u64, Sums>,
     /// Parts of floats that instructions of these blocks change, by address.
     wholes: HashMap<u64, Whole>,
+    /// Instructions that have taken digits out of floats, by address: whether these are only asked about, as far as has been seen.
+    takes_digits: HashMap<u64, bool>,
     /// Blocks that were translated again lately, the latest last.
     lately: Vec<Meaning>,
 }
@@ -98,6 +101,7 @@ impl Translator {
             instructions: 0,
             sums: HashMap::new(),
             wholes: HashMap::new(),
+            takes_digits: HashMap::new(),
             lately: Vec::new(),
         }
     }
@@ -158,6 +162,13 @@ impl Translator {
         self.wholes.get(&pc).copied()
     }
 
+    /// Tells whether digits that `insn` takes out of floats are only asked about. Code made from it is to be made anew then: the caller
+    /// forgets the blocks that have it.
+    pub(crate) fn only_asks(&mut self, insn: &Instruction) -> bool {
+        let find = || asked::may_take_digits(insn) && asked::is_only_asked_about(insn, &guest::read_some);
+        *self.takes_digits.entry(insn.ip()).or_insert_with(find)
+    }
+
     /// Finds out what the instructions of the block just discovered mean for floats, with the help of what other blocks have told
     /// of them, and notes it. `onward` as for [`Wanted`].
     fn find_facts(&mut self, source: &mut dyn CodeSource, onward: bool) {
@@ -170,6 +181,14 @@ impl Translator {
             if let Some(known) = known.filter(|known| known.holds_for(&insn.decoded, onward)) {
                 facts.wholes.retain(|&(at, _)| at != pc);
                 facts.wholes.push((pc, known));
+            }
+        }
+        for insn in insns.iter().filter(|insn| self.takes_digits.get(&insn.pc()) == Some(&true)) {
+            let is_known = facts.wholes.iter().any(|&(at, _)| at == insn.pc());
+            let takes_digits = !is_known && asked::may_take_digits(&insn.decoded);
+            // Another program's code may be there now.
+            if takes_digits && asked::is_only_asked_about(&insn.decoded, &guest::read_some) {
+                facts.wholes.push((insn.pc(), Whole::Compared));
             }
         }
         for insn in &*insns {

@@ -147,9 +147,42 @@ pub(super) fn of(symbol: &Symbol<'_>, library: &Library) -> Option<Math> {
     // Asked first: large programs have a hundred thousand symbols.
     let (op, format, shape) = match library.is_math(symbol) {
         true => scalar(body(symbol.name))?,
-        false => scalar(of_v8(symbol.name)?)?,
+        false => brought_along(symbol.name)?,
     };
     Some(Math { op, format, shape })
+}
+
+/// The function that a symbol of a run-time system or a library of another language is, which brings its own along. Those that return
+/// several things do so otherwise than C's.
+fn brought_along(symbol: &str) -> Option<(Op, Format, Shape)> {
+    let name = of_v8(symbol).or_else(|| of_java(symbol)).or_else(|| of_rust(symbol))?;
+    let found = scalar(name)?;
+    matches!(found.2, Shape::Floats(_) | Shape::FloatInt | Shape::IntFloat).then_some(found)
+}
+
+/// The name of a function of doubles of Java's `StrictMath`, as far as that is native (JDK 20 and before): by what Java calls, or by fdlibm's
+/// name inside.
+fn of_java(symbol: &str) -> Option<&str> {
+    let name =
+        symbol.strip_prefix("Java_java_lang_StrictMath_").or_else(|| symbol.strip_prefix("__j__ieee754_"))?;
+    Some(if name == "IEEEremainder" { "remainder" } else { name })
+}
+
+/// The name of a function of Rust's crate `libm`: `libm::math::log1p::log1p` or `libm::math::j0::y0f`. Those below, as
+/// `libm::math::generic::floor`, may be of any format.
+fn of_rust(symbol: &str) -> Option<&str> {
+    const BELOW: [&str; 3] = ["generic", "support", "arch"];
+    let path = symbol.strip_prefix("_ZN4libm4math")?;
+    let (module, rest) = component(path)?;
+    let (name, rest) = component(rest)?;
+    let is_last = component(rest).is_none_or(|(hash, rest)| hash.starts_with('h') && rest == "E");
+    (is_last && !BELOW.contains(&module)).then_some(name)
+}
+
+/// First component of a mangled path, which has its length before it, and what is behind it.
+fn component(path: &str) -> Option<(&str, &str)> {
+    let digits = path.find(|c: char| !c.is_ascii_digit())?;
+    path[digits..].split_at_checked(path[..digits].parse().ok()?)
 }
 
 /// The name of a function of the mathematical library that V8 brings along, of doubles: `v8::base::ieee754::exp(double)`.
@@ -183,6 +216,12 @@ fn scalar(name: &str) -> Option<(Op, Format, Shape)> {
 fn suffix(name: &str) -> Option<(&str, Format)> {
     let float = name.strip_suffix('f').map(|stem| (stem, Format::F32));
     float.or_else(|| name.strip_suffix('l').map(|stem| (stem, Format::F80)))
+}
+
+/// The function of doubles of this name, as C has it.
+pub(super) fn of_name(name: &str) -> Option<Math> {
+    let (op, format, shape) = scalar(name)?;
+    Some(Math { op, format, shape })
 }
 
 impl Math {

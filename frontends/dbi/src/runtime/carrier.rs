@@ -129,11 +129,12 @@ impl<S: Shadow<Reach: Reach<S>>> Carrier for Carrying<S> {
         shadow.set_rounding(x87, others);
         shadow.ignore_decisions(is_formatting);
         let mut cells = MirrorCells { registers, words, turned: *turned };
-        let Outcome { lost, taken, mixed, decided, equal, made_whole, rounded, .. } =
+        let Outcome { lost, of_zero, taken, mixed, decided, equal, made_whole, rounded, .. } =
             replay::replay(lowered, site, record, shadow, &mut cells);
         let decides = S::POLICY.decisions && !is_formatting;
         Outcome {
             rounded,
+            of_zero,
             mixed: mixed && !is_formatting,
             taken: taken && !is_formatting,
             lost: lost && !is_formatting && S::POLICY.derivatives.is_some(),

@@ -281,7 +281,15 @@ pub(super) fn finish(thread: &mut Thread) {
         thread.mode = stops::mode(thread);
         return;
     };
-    let (outcome, operands) = carried_out(shadowed, thread.process, thread.context, gs, &pending);
+    let (mut outcome, operands) = carried_out(shadowed, thread.process, thread.context, gs, &pending);
+    let insn = &pending.entry.insn;
+    // Whoever compares a zero may go on with a constant for it.
+    if outcome.lost && !outcome.of_zero && shadowed.parts.derives && thread.translator.only_asks(insn) {
+        outcome.lost = false;
+        for at in [insn.ip(), insn.next_ip() - 1] {
+            thread.cache.invalidate_page(page_floor(at));
+        }
+    }
     shadowed.parts.wrote();
     shadowed.registers(thread.context).note_x87();
     let is_gap = matches!(pending.entry.lowering, Lowering::Gap(_));

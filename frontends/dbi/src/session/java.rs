@@ -20,13 +20,20 @@ const UNSEEN: &str =
     "was read, but the float came from where nobody looks, as that of a zero does in code that Java compiles";
 
 impl Session {
-    /// Tells whether a method of Java that parses is entered at `pc`, where code is about to be translated; it is hooked then.
+    /// Tells whether a mathematical function of Java's, or a method that parses, is entered at `pc`, where code is about to be translated;
+    /// it is hooked then.
     pub(crate) fn is_java(&self, pc: u64, memory: Memory<'_>) -> bool {
-        if !self.wants_texts() {
-            return false;
-        }
         let mut state = self.state.lock();
         if state.java.is_none() || state.file_at(pc).is_some() {
+            return false;
+        }
+        if let Some((math, name)) = state.java.as_ref().and_then(|java| java.function(pc, memory)) {
+            let meaning = Meaning { hook: Hook::Math(math), name: state.name(name) };
+            state.hooked.insert(pc, Hooked { meaning, is_resolver: false });
+            self.note(pc);
+            return true;
+        }
+        if !self.wants_texts() {
             return false;
         }
         let entry = state.java.as_mut().and_then(|java| java.entry(pc, memory));

@@ -63,6 +63,8 @@ pub(crate) enum Whole {
     Alone,
     /// The result is digits that are asked about, and no float is made of them.
     Asked,
+    /// The result is digits that are compared, and that nobody has afterwards.
+    Compared,
     /// The result is the upper half of a double.
     Upper,
     /// Doubles of the result may have parts of two lanes.

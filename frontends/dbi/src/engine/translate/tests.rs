@@ -35,6 +35,7 @@ fn translator() -> Translator {
         instructions: 0,
         sums: HashMap::new(),
         wholes: HashMap::new(),
+        takes_digits: HashMap::new(),
         lately: Vec::new(),
     }
 }

@@ -19,6 +19,7 @@ pub(crate) use memory::Memory;
 pub(crate) use tables::Exports;
 
 use super::abi;
+use super::libm::{self, Math};
 use super::machine::Machine;
 use hashbrown::HashMap;
 use layout::Layout;
@@ -96,6 +97,12 @@ impl Hotspot {
     /// The virtual machine with these tables.
     pub(crate) fn new(exports: Exports) -> Hotspot {
         Hotspot { exports, layout: None, interpreted: None, is_unreadable: false, methods: HashMap::new() }
+    }
+
+    /// The mathematical function that was made at `pc`, in code that is from no file, and its name.
+    pub(crate) fn function(&self, pc: u64, memory: Memory<'_>) -> Option<(Math, &'static str)> {
+        let name = self.exports.function(pc, memory)?;
+        Some((libm::of_name(name)?, name))
     }
 
     /// The reason why texts that Java parses are not known, if there is one.

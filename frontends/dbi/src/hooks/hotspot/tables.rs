@@ -20,29 +20,58 @@ const SYMBOLS: [&str; 11] = [
     "gHotSpotVMTypeEntryTypeNameOffset",
     "gHotSpotVMTypeEntrySizeOffset",
 ];
+/// Variables in which the virtual machine has the addresses of mathematical functions of doubles that it makes when it starts, and their
+/// names in C. No table has these; most builds keep their symbols.
+const FUNCTIONS: [(&str, &str); 10] = [
+    ("_ZN12StubRoutines5_dsinE", "sin"),
+    ("_ZN12StubRoutines5_dcosE", "cos"),
+    ("_ZN12StubRoutines5_dtanE", "tan"),
+    ("_ZN12StubRoutines5_dexpE", "exp"),
+    ("_ZN12StubRoutines5_dlogE", "log"),
+    ("_ZN12StubRoutines7_dlog10E", "log10"),
+    ("_ZN12StubRoutines5_dpowE", "pow"),
+    ("_ZN12StubRoutines6_dsinhE", "sinh"),
+    ("_ZN12StubRoutines6_dtanhE", "tanh"),
+    ("_ZN12StubRoutines6_dcbrtE", "cbrt"),
+];
 /// Entries of a table that are looked at.
 const ENTRIES: u64 = 1 << 14;
 
-/// Addresses of these symbols.
+/// Addresses of these symbols, and of the variables, or 0.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Exports([u64; SYMBOLS.len()]);
+pub(crate) struct Exports {
+    tables: [u64; SYMBOLS.len()],
+    functions: [u64; FUNCTIONS.len()],
+}
 
 impl Exports {
-    /// Link-time addresses of the tables, if `file` is a Java virtual machine that exports them.
+    /// Link-time addresses, if `file` is a Java virtual machine that exports its tables.
     pub(crate) fn of(file: &SymbolFile) -> Option<Exports> {
         file.path().file_name().filter(|name| *name == "libjvm.so")?;
-        let mut found = [0; SYMBOLS.len()];
+        let (mut tables, mut functions) = ([0; SYMBOLS.len()], [0; FUNCTIONS.len()]);
         for symbol in file.symbols().ok()? {
             if let Some(index) = SYMBOLS.iter().position(|name| *name == symbol.name) {
-                found[index] = symbol.address;
+                tables[index] = symbol.address;
+            } else if let Some(index) = FUNCTIONS.iter().position(|(name, _)| *name == symbol.name) {
+                functions[index] = symbol.address;
             }
         }
-        (!found.contains(&0)).then_some(Exports(found))
+        (!tables.contains(&0)).then_some(Exports { tables, functions })
     }
 
     /// The addresses in memory, where the file is loaded this far from where it was linked.
     pub(crate) fn loaded(self, bias: u64) -> Exports {
-        Exports(self.0.map(|address| address.wrapping_add(bias)))
+        let Exports { tables, functions } = self;
+        let loaded = |address: u64| address.wrapping_add(bias);
+        let tables = tables.map(loaded);
+        Exports { tables, functions: functions.map(|address| if address == 0 { 0 } else { loaded(address) }) }
+    }
+
+    /// The name in C of the mathematical function at `pc`, if one is there.
+    pub(super) fn function(&self, pc: u64, memory: Memory<'_>) -> Option<&'static str> {
+        let is_there = |address: u64| address != 0 && memory.u64(address) == Some(pc);
+        let all = self.functions.iter().zip(FUNCTIONS);
+        all.into_iter().find(|(address, _)| is_there(**address)).map(|(_, (_, name))| name)
     }
 }
 
@@ -58,7 +87,7 @@ impl Tables {
     /// Reads the tables; nothing if the virtual machine has not made them yet.
     pub(super) fn read(exports: Exports, memory: Memory<'_>) -> Option<Tables> {
         let mut values = [0; SYMBOLS.len()];
-        for (value, address) in values.iter_mut().zip(exports.0) {
+        for (value, address) in values.iter_mut().zip(exports.tables) {
             *value = memory.u64(address)?;
         }
         let [structs, stride, owner, name, is_static, offset, address, types, type_stride, type_name, size] =

@@ -75,6 +75,18 @@ fn names_of_variants() {
     for (symbol, name) in [("5log10Ed", Some("log10")), ("5atan2Edd", Some("atan2")), ("3tanEf", None)] {
         assert_eq!(of_v8(&format!("_ZN2v84base7ieee754{symbol}")), name);
     }
+    for (symbol, name) in [
+        ("_ZN4libm4math5log1p5log1p17h0123456789abcdefE", Some("log1p")),
+        ("_ZN4libm4math2j03y0f17h0123456789abcdefE", Some("y0f")),
+        ("_ZN4libm4math7generic5floor17h0123456789abcdefE", None),
+        ("_ZN4libm4math5k_tan5k_tan17h0123456789abcdefE", Some("k_tan")),
+        ("_ZN4core3f645log1p17h0123456789abcdefE", None),
+    ] {
+        assert_eq!(of_rust(symbol), name);
+    }
+    assert_eq!(of_java("__j__ieee754_atan2"), Some("atan2"));
+    assert_eq!(of_java("Java_java_lang_StrictMath_IEEEremainder"), Some("remainder"));
+    assert_eq!(brought_along("_ZN4libm4math6sincos6sincos17h0123456789abcdefE"), None);
     for name in ["sine", "sinff", "ilogb", "__ieee754_rem_pio2", "sinf128", "r", "f", "", "exp_r"] {
         assert_eq!(scalar(body(name)), None, "{name}");
     }

@@ -29,7 +29,7 @@ impl State {
         if let Some(runtime) = file.python {
             self.python = Python::of(&file.canonical, runtime.wrapping_add(bias));
         }
-        if let (Some(exports), Some(_), None) = (file.java, &self.parsed, &self.java) {
+        if let (Some(exports), None) = (file.java, &self.java) {
             self.java = Some(Hotspot::new(exports.loaded(bias)));
         }
         if let Some(reason) = hooks::unwatched(&file.canonical)

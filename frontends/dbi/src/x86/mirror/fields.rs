@@ -24,11 +24,13 @@ use crate::x86::code::{Slot, Spilled};
 use crate::x86::emit::Emitter;
 use crate::x86::vector::Mem;
 use crate::x86::wholes::Whole;
-use form::{Does, Fields};
+use form::{Does, Fields, Other};
 use iced_x86::Instruction;
 use instruction::fields;
 use rescale::Rescaling;
 use shadowgrind_core::shadow::Derivatives;
+use shadowgrind_core::step::Bitwise;
+use shadowgrind_core::tricks;
 
 pub(crate) use instruction::may_follow;
 pub(super) use instruction::unnamed;
@@ -51,8 +53,15 @@ impl Emitter {
             None => false,
             Some(Whole::Result(_)) if matches!(fields.does, Does::Flip | Does::CutBytes) => return false,
             Some(Whole::Result(format)) if format.bytes() == fields.bytes => true,
+            Some(Whole::Compared) => {
+                fields.does = Does::DropDigits;
+                false
+            }
             Some(_) => return false,
         };
+        if fields.bytes == 4 && fields.does == Does::Cut && is_for_upper_half(fields.other) {
+            return false;
+        }
         let floats: Vec<Gpr> = fields.floats().filter(|&n| self.may_be_active(&fields, n)).collect();
         if floats.is_empty() {
             return false;
@@ -138,7 +147,9 @@ impl Emitter {
         }
         self.guest(at);
         if !fields.is_memory(fields.to) {
-            self.set_carries(fields.to, fields.does != Does::DropDigits);
+            // What is compared may have a shadow still where the engine has seen to it.
+            let is_compared = at.block.whole(insn.ip()) == Some(Whole::Compared);
+            self.set_carries(fields.to, fields.does != Does::DropDigits || is_compared);
         }
     }
 
@@ -184,5 +195,13 @@ impl Emitter {
     fn exit_unless_clear(&mut self, (cell, bytes): (Mem, usize)) -> Rel32 {
         encode::compare_zero(&mut self.out.cold, cell, bytes);
         self.out.cold.jcc_open(NOT_EQUAL)
+    }
+}
+
+/// Tells whether a mask is one for the upper half of a double, whatever that is.
+fn is_for_upper_half(mask: Other) -> bool {
+    match mask {
+        Other::Constant(mask) => tricks::is_for_upper_half(Bitwise::And, 0, mask as u32),
+        _ => false,
     }
 }

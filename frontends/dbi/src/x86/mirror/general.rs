@@ -144,6 +144,7 @@ impl Emitter {
             | Whole::Alone
             | Whole::Asked
             | Whole::Mixed
+            | Whole::Compared
             | Whole::Upper
             | Whole::Replaced { .. } => None,
         };

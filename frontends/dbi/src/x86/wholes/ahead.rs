@@ -15,6 +15,7 @@ use shadowgrind_core::format::Format;
 use values::Values;
 use way::{Held, Way, Where};
 
+pub(crate) mod asked;
 mod holders;
 #[cfg(test)]
 mod tests;

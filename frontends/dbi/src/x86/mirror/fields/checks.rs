@@ -160,6 +160,35 @@ impl Emitter {
         cold.patch(has_lower, here);
     }
 
+    /// Leaves a word to the engine where `core::tricks::is_for_upper_half` may say that it is the upper half of a double.
+    pub(super) fn exit_if_for_upper_half(
+        &mut self,
+        of: &Rescaling<'_>,
+        Free { b, .. }: Free,
+        ways: &mut Ways,
+    ) {
+        const HALF: usize = 4;
+        let digits = of.fields.upper_digits();
+        let cold = &mut self.out.cold;
+        match (of.fields.does, of.other()) {
+            (Does::Add | Does::Join | Does::Flip, _) => {
+                encode::copy(cold, b, of.float, HALF);
+                encode::shift(cold, Shift::Right, b, digits, HALF);
+                ways.exits.push(cold.jcc_open(EQUAL));
+            }
+            (Does::Cut, Some(mask)) => {
+                encode::copy(cold, b, mask, HALF);
+                encode::alu(cold, Alu::Add, b, b, HALF);
+                // Twice the digits, and twice the bit next to them.
+                for twice in [(2 << digits) - 2, 2 << digits] {
+                    encode::alu_constant(cold, Alu::Compare, b, twice, HALF);
+                    ways.exits.push(cold.jcc_open(EQUAL));
+                }
+            }
+            _ => {}
+        }
+    }
+
     /// With the difference of float and result in `b`: leaves a narrow sum to the engine that may be that of the upper half of a
     /// double, of whose digits, which are fewer, none has changed.
     pub(super) fn exit_if_upper_half(

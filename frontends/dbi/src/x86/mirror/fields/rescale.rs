@@ -247,6 +247,9 @@ impl Emitter {
         if does != Does::DropDigits {
             self.compute(of, r);
         }
+        if bytes == 4 {
+            self.exit_if_for_upper_half(of, free, &mut ways);
+        }
         match does {
             Does::DropDigits => {
                 self.exit_if_zero(of, b, &mut ways);
