@@ -50,13 +50,17 @@ const MODES: &[Mode] = &[
 const OLD: &[Mode] =
     &[("", "dot", "-v", TOLD), ("-Drounds=20000 -XX:-TieredCompilation", "adjoint", "--no-avx512", FEW)];
 
-/// Options of Java under which lines are told: by the interpreter, by each compiler, and while methods go from one to another.
+/// Options of Java under which lines are told: by the interpreter, by each compiler, and while methods go from one to another, as soon as
+/// they have run so often: what is compiled beside them may be ready at any time.
 const LINES: [&str; 4] = [
     "-Xint -Drounds=20",
-    "-Drounds=2000",
+    "-Xbatch -Drounds=2000",
     "-Drounds=2000 -XX:-TieredCompilation -XX:CompileThreshold=300",
     "-Drounds=2000 -XX:TieredStopAtLevel=1",
 ];
+
+/// Options of Java under which mathematical functions are called: by the interpreter, and by what is compiled; and shadows.
+const FUNCTIONS: [(&str, &str); 2] = [("-Xint", "dot"), ("-Drounds=300", "dot")];
 
 /// Java virtual machines whose structures differ, if they are installed, and the ways in which each is run.
 const VIRTUAL_MACHINES: [(&str, &[Mode]); 4] = [
@@ -79,6 +83,10 @@ fn main() -> ExitCode {
         for options in LINES {
             trials.push(Trial::test(format!("{java} {options}/lines"), move || lines(java, options)));
         }
+        for (options, shadow) in FUNCTIONS {
+            let name = format!("{java} {options}/functions/{shadow}");
+            trials.push(Trial::test(name, move || functions(java, options, shadow)));
+        }
         trials.push(Trial::test(format!("{java}/a zero"), move || zero(java)));
         trials.push(Trial::test(format!("{java}/not found"), move || not_found(java)));
     }
@@ -94,7 +102,7 @@ fn classes() -> Option<&'static Path> {
         let guest = |name| host::tests_dir().join("guests/inputs").join(name);
         let mut compiler = Command::new(javac);
         compiler.args(["--release", "11", "-Xlint:-options", "-d"]).arg(&folder);
-        let status = compiler.args(["numbers.java", "Lines.java"].map(guest)).status();
+        let status = compiler.args(["numbers.java", "Lines.java", "Functions.java"].map(guest)).status();
         status.is_ok_and(|status| status.success()).then_some(folder)
     };
     CLASSES.get_or_init(compile).as_deref()
@@ -190,6 +198,17 @@ fn lines(java: &str, options: &str) -> Result<(), Failed> {
         None if list.len() < 100 => Err(format!("only {} numbers", list.len()).into()),
         None => Ok(()),
     }
+}
+
+/// Mathematical functions have their derivatives, whoever made their code, against differences.
+fn functions(java: &str, options: &str, shadow: &'static str) -> Result<(), Failed> {
+    const H: f64 = 1.0 / 4096.0;
+    let input = format!("--input=arg:{}", word(options));
+    let Some(case) = class("Functions", java, (shadow, &[&input]), options) else { return Ok(()) };
+    let [here, before, after] = [0.0, -H, H].map(|shift| case.clone().arg(format!("{}", 0.8125 + shift)));
+    let seen = differences::against(&here, &before, &after, 2.0 * H, 1e-4)?;
+    let outputs = seen.report.outputs.len();
+    if outputs == 35 { Ok(()) } else { Err(format!("{outputs} outputs").into()) }
 }
 
 /// A zero comes from a constant: it is seen where a method of its own returns it, but not in compiled code that has that
