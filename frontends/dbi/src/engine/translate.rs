@@ -162,11 +162,16 @@ impl Translator {
         self.wholes.get(&pc).copied()
     }
 
-    /// Tells whether digits that `insn` takes out of floats are only asked about. Code made from it is to be made anew then: the caller
-    /// forgets the blocks that have it.
+    /// Tells whether digits that `insn` takes out of floats are only asked about. Code made from it is to be made anew then, unless it is
+    /// known to be [`Whole::Compared`]: the caller forgets the blocks that have it.
     pub(crate) fn only_asks(&mut self, insn: &Instruction) -> bool {
+        if self.whole(insn.ip()) == Some(Whole::Compared) {
+            return true;
+        }
         let find = || asked::may_take_digits(insn) && asked::is_only_asked_about(insn, &guest::read_some);
-        *self.takes_digits.entry(insn.ip()).or_insert_with(find)
+        let known = self.takes_digits.entry(insn.ip());
+        // Other code may have come to be where some was.
+        *known.and_modify(|known| *known = *known && find()).or_insert_with(find)
     }
 
     /// Finds out what the instructions of the block just discovered mean for floats, with the help of what other blocks have told

@@ -286,8 +286,10 @@ pub(super) fn finish(thread: &mut Thread) {
     // Whoever compares a zero may go on with a constant for it.
     if outcome.lost && !outcome.of_zero && shadowed.parts.derives && thread.translator.only_asks(insn) {
         outcome.lost = false;
-        for at in [insn.ip(), insn.next_ip() - 1] {
-            thread.cache.invalidate_page(page_floor(at));
+        if thread.translator.whole(insn.ip()) != Some(Whole::Compared) {
+            for at in [insn.ip(), insn.next_ip() - 1] {
+                thread.cache.invalidate_page(page_floor(at));
+            }
         }
     }
     shadowed.parts.wrote();

@@ -15,7 +15,7 @@ use shadowgrind_core::site::{Module, Place};
 use shadowgrind_reports::document::{Document, Symbols};
 use shadowgrind_reports::verdict::Verdict;
 use shadowgrind_reports::{suppress, trace};
-use shadowgrind_symbols::SymbolFile;
+use shadowgrind_symbols::{SymbolFile, demangle};
 use std::fmt::Display;
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -270,7 +270,7 @@ impl State {
         self.report.coverage.left_out = left_out.collect();
         let called = self.names.iter().filter(|(_, calls)| *calls > 0);
         let wrapped = &mut self.report.coverage.wrapped;
-        wrapped.extend(called.map(|(function, calls)| Wrapped { function: function.clone(), calls: *calls }));
+        wrapped.extend(called.map(|(symbol, calls)| Wrapped { function: demangle(symbol), calls: *calls }));
         wrapped.sort_by(|a, b| (b.calls, &a.function).cmp(&(a.calls, &b.function)));
     }
 }

@@ -84,7 +84,7 @@ impl Whole {
         match self {
             Whole::Alone => onward,
             // What tells may be behind a branch.
-            Whole::Upper => true,
+            Whole::Upper => upper::may_change(insn),
             Whole::Passing | Whole::Ending => insn.op0_kind() == OpKind::Register,
             Whole::Assembled | Whole::Ended | Whole::End { restored: true } => {
                 Part::of(insn).is_some_and(|part| part.is_in_memory)

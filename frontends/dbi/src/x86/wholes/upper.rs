@@ -24,13 +24,18 @@ const MAGNITUDE: u32 = u32::MAX >> 1;
 /// Tells whether instruction `n` changes a word that is the upper half of a double.
 pub(super) fn is_changed(insns: &[Insn], n: usize) -> bool {
     let insn = &insns[n].decoded;
+    let told = || told(insn).or_else(|| told_after(insns, n)).or_else(|| told_before(insns, n));
+    may_change(insn) && told() == Some(true)
+}
+
+/// Tells whether `insn` makes a word of another, which may have zeros above it in a register, by logic or a sum.
+pub(super) fn may_change(insn: &Instruction) -> bool {
     let is_word = match insn.op0_kind() {
         OpKind::Register => insn.op0_register().is_gpr32() || insn.op0_register().is_gpr64(),
         OpKind::Memory => insn.memory_size().size() == HALF,
         _ => false,
     };
-    let told = || told(insn).or_else(|| told_after(insns, n)).or_else(|| told_before(insns, n));
-    is_word && changes(insn) && told() == Some(true)
+    is_word && changes(insn)
 }
 
 /// Tells whether instruction `n` makes a word in a register of which nothing but an exponent, perhaps with a sign, is cut out next.
