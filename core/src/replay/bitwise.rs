@@ -200,6 +200,7 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         if made.is_none() && [first, second].into_iter().any(|before| before.abs_diff(result) <= 1) {
             // The next number of the format is chosen for what it is: no real is meant by it.
             self.outcome.lost |= is_lost && x.into_iter().any(|operand| self.is_any(operand, format.bytes()));
+            self.outcome.of_zero |= [first, second].into_iter().any(|bits| is_zero(format, bits));
             return self.cells.clear(self.location(r.place), format.bytes());
         }
         self.set_or_lose(x, r, format, made, is_lost);
@@ -258,7 +259,7 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
                 self.outcome.taken |= !is_no_number;
                 self.outcome.lost = true;
                 let (bits, shadow) = (self.bits(format, lost), self.get(format, lost));
-                self.outcome.of_zero |= bits << (u128::BITS + 1 - format.width()) == 0;
+                self.outcome.of_zero |= is_zero(format, bits);
                 let seen = Observed { format, bits, shadow: shadow.as_ref() };
                 match self.shadow.leaves_trace(&seen) {
                     true => self.lose(x.map(|operand| self.location(operand.place)), to, format.bytes()),
@@ -383,4 +384,9 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         let (negate, power) = tricks::moves_along(format, before, after, subtracted)?;
         self.shadow.displace(&shadow, format, negate, power)
     }
+}
+
+/// Tells whether a float is a zero, of either sign.
+fn is_zero(format: Format, bits: u128) -> bool {
+    bits << (u128::BITS + 1 - format.width()) == 0
 }
