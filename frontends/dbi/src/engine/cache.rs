@@ -7,6 +7,7 @@ mod chains;
 mod links;
 
 use super::arena::{self, Exhausted};
+use super::layout::page_floor;
 use super::region::{BlockId, Region, Runs, store_data};
 use super::stubs::{self, ExitId, FIRST_EXIT, Stubs};
 use crate::x86::branch_table::{IB_ENTRY_BYTES, table_entries, table_index};
@@ -332,6 +333,11 @@ impl Cache {
         let dead = ids.len();
         ids.into_iter().for_each(|id| self.forget(id));
         dead
+    }
+
+    /// Forgets every block made from the guest pages that these addresses are in.
+    pub(crate) fn forget_around(&mut self, addresses: impl IntoIterator<Item = u64>) {
+        addresses.into_iter().for_each(|address| _ = self.invalidate_page(page_floor(address)));
     }
 
     /// Pages any block was made from.

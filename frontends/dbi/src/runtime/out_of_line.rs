@@ -17,7 +17,6 @@ use super::taken::{self, Before};
 use super::visit;
 use crate::context::{Context, DIRECTION_FLAG, reg};
 use crate::engine::guest;
-use crate::engine::layout::page_floor;
 use crate::engine::planes::{self, GS_BASE};
 use crate::engine::process::Process;
 use crate::engine::sys;
@@ -121,9 +120,7 @@ fn set_going(thread: &mut Thread, pending: Pending) {
         mark_hot(thread, &entry);
     }
     let own = often.then_some(place);
-    for at in own.into_iter().chain(due.into_iter().map(|(place, _)| place)).flatten() {
-        thread.cache.invalidate_page(page_floor(at));
-    }
+    thread.cache.forget_around(own.into_iter().chain(due.into_iter().map(|(place, _)| place)).flatten());
 }
 
 /// Has the instruction at `thread.pc` annotated in its block, by its number among the gaps if it is one.
@@ -173,9 +170,7 @@ fn lowered(thread: &mut Thread, top: u8) -> Option<(Rc<Entry>, bool)> {
         thread.translator.changes_upper_half(pc);
     }
     if writes_alone || copies || becomes_upper {
-        for at in [pc, entry.insn.next_ip() - 1] {
-            thread.cache.invalidate_page(page_floor(at));
-        }
+        thread.cache.forget_around([pc, entry.insn.next_ip() - 1]);
     }
     Some((told, verdict.is_doubtful))
 }
@@ -287,9 +282,7 @@ pub(super) fn finish(thread: &mut Thread) {
     if outcome.lost && !outcome.of_zero && shadowed.parts.derives && thread.translator.only_asks(insn) {
         outcome.lost = false;
         if thread.translator.whole(insn.ip()) != Some(Whole::Compared) {
-            for at in [insn.ip(), insn.next_ip() - 1] {
-                thread.cache.invalidate_page(page_floor(at));
-            }
+            thread.cache.forget_around([insn.ip(), insn.next_ip() - 1]);
         }
     }
     shadowed.parts.wrote();

@@ -4,7 +4,6 @@ use super::buffers::Circumstances;
 use super::shadowed::Shadowed;
 use super::{Tool, sweep};
 use crate::engine::chaos;
-use crate::engine::layout::page_floor;
 use crate::engine::thread::Thread;
 use crate::x86::mirror::Watched;
 use std::sync::atomic::Ordering;
@@ -67,7 +66,7 @@ fn look_again(thread: &mut Thread, tool: &Tool) {
         let place = pc.zip(shadowed).and_then(|(pc, shadowed)| shadowed.out_of_line.watch_again(pc, watch));
         let Some(place) = place else { continue };
         thread.translator.watch(place[0], Watched::Always);
-        place.into_iter().for_each(|at| _ = thread.cache.invalidate_page(page_floor(at)));
+        thread.cache.forget_around(place);
     }
 }
 

@@ -7,7 +7,6 @@ use super::{stops, taken};
 use crate::context::{FunctionCall, reg};
 use crate::engine::ProgramEnd;
 use crate::engine::handed::Lost;
-use crate::engine::layout::page_floor;
 use crate::engine::process::Process;
 use crate::engine::sys::SYSCALL_BYTES;
 use crate::engine::syscalls::table::name_of as name_of_call;
@@ -118,7 +117,7 @@ fn see_function(thread: &mut Thread, pc: u64) {
     *calls = calls.saturating_add(1);
     if *calls == watch.first {
         thread.translator.watch(pc, Watched::Never);
-        thread.cache.invalidate_page(page_floor(pc));
+        thread.cache.forget_around([pc]);
     }
 }
 

@@ -11,6 +11,7 @@ use crate::hooks::machine::Machine;
 use crate::hooks::{Characters, Hook, Hotspot, JAVA_PARSER, Memory, Parse, Parser};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::site::Site;
+use std::sync::atomic::Ordering;
 
 /// Letters, of the types of literals, that Java takes behind a number; spaces may follow.
 const ENDS: &[u8] = b"fFdD";
@@ -23,31 +24,35 @@ impl Session {
     /// Tells whether a mathematical function of Java's, or a method that parses, is entered at `pc`, where code is about to be translated;
     /// it is hooked then.
     pub(crate) fn is_java(&self, pc: u64, memory: Memory<'_>) -> bool {
+        if !self.has_java.load(Ordering::Relaxed) {
+            return false;
+        }
         let mut state = self.state.lock();
-        if state.java.is_none() || state.file_at(pc).is_some() {
+        if state.file_at(pc).is_some() {
             return false;
         }
-        if let Some((math, name)) = state.java.as_ref().and_then(|java| java.function(pc, memory)) {
-            let meaning = Meaning { hook: Hook::Math(math), name: state.name(name) };
-            state.hooked.insert(pc, Hooked { meaning, is_resolver: false });
-            self.note(pc);
-            return true;
-        }
-        if !self.wants_texts() {
-            return false;
-        }
-        let entry = state.java.as_mut().and_then(|java| java.entry(pc, memory));
-        let Some(entry) = entry else {
+        let Some((hook, name)) = self.java_hook(&mut state, pc, memory) else {
             // Other code may have come to be where one was.
             if state.hooked.get(&pc).is_some_and(|hooked| matches!(hooked.meaning.hook, Hook::Java(_))) {
                 state.hooked.remove(&pc);
             }
             return false;
         };
-        let meaning = Meaning { hook: Hook::Java(entry), name: state.name(JAVA_PARSER) };
+        let meaning = Meaning { hook, name: state.name(name) };
         state.hooked.insert(pc, Hooked { meaning, is_resolver: false });
         self.note(pc);
         true
+    }
+
+    /// Meaning and name of Java's code at `pc`, as far as this session asks for it.
+    fn java_hook(&self, state: &mut State, pc: u64, memory: Memory<'_>) -> Option<(Hook, &'static str)> {
+        let java = state.java.as_mut()?;
+        let function = java.function(pc, memory).map(|(math, name)| (Hook::Math(math), name));
+        if let Some((hook, name)) = function {
+            return self.wants(&hook, state.printed).then_some((hook, name));
+        }
+        let entry = if self.wants_texts() { java.entry(pc, memory) } else { None };
+        entry.map(|entry| (Hook::Java(entry), JAVA_PARSER))
     }
 }
 

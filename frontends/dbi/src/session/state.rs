@@ -49,6 +49,8 @@ pub(crate) struct Session {
     pub(super) tree: Box<dyn Tree>,
     /// True if a module is loaded whose variables are to be seeded before any of its code runs.
     awaits_code: AtomicBool,
+    /// True once a Java virtual machine is loaded. Asked for each instruction that is translated, without a lock.
+    pub(super) has_java: AtomicBool,
     /// True once integer code has taken a float with a shadow.
     pub(super) takes: AtomicBool,
     /// True if an input names numbers that the program parses.
@@ -268,12 +270,13 @@ impl Session {
         let names_scripts = !jobs.scripts.is_empty();
         let state = State { suppressions, parsed, labels, ..State::new(report, jobs, &config) };
         let filter = Box::new([const { AtomicU64::new(0) }; FILTER]);
-        let (awaits_code, takes) = (AtomicBool::new(false), AtomicBool::new(false));
+        let [awaits_code, has_java, takes] = std::array::from_fn(|_| AtomicBool::new(false));
         Ok(Session {
             config,
             program,
             tree,
             awaits_code,
+            has_java,
             takes,
             parses,
             names_scripts,

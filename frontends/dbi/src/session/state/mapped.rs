@@ -56,6 +56,9 @@ impl Session {
         let file = state.files.entry(path.to_owned()).or_insert_with(read).clone();
         let bias = file.layout.bias(file_offset, start).unwrap_or(start.wrapping_sub(file_offset));
         state.place_code(&file, start..end, bias);
+        if state.java.is_some() {
+            self.has_java.store(true, Ordering::Relaxed);
+        }
         let mut added = self.hook(&mut state, &file, start..end, bias);
         let found = state.jobs.look_into(&file.canonical, place.unwrap_or(&file.canonical));
         tree::note(&*self.tree, &found, &[]);
@@ -120,7 +123,7 @@ impl Session {
         }
     }
 
-    fn wants(&self, hook: &Hook, printed: bool) -> bool {
+    pub(in crate::session) fn wants(&self, hook: &Hook, printed: bool) -> bool {
         match hook {
             Hook::Output(..) | Hook::Prints => printed,
             Hook::Math(_)

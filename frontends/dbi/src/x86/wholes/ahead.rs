@@ -204,7 +204,7 @@ impl Walk<'_> {
     fn go(&mut self, mut way: Way) -> Option<Use> {
         while self.left > 0 && !way.held.is_empty() {
             self.left -= 1;
-            let insn = self.decode(way.pc)?;
+            let insn = decode(way.pc, self.read)?;
             way.pc = insn.next_ip();
             if let Some(found) = self.step(&mut way, &insn) {
                 return Some(found);
@@ -267,13 +267,6 @@ impl Walk<'_> {
             _ => return None,
         }
         Some(None)
-    }
-
-    fn decode(&self, pc: u64) -> Option<Instruction> {
-        let mut bytes = [0; 15];
-        let len = (self.read)(pc, &mut bytes);
-        let insn = Decoder::with_ip(64, &bytes[..len], pc, DecoderOptions::NONE).decode();
-        (!insn.is_invalid()).then_some(insn)
     }
 
     /// Follows what holds the part through one instruction; its use, if that tells.
@@ -373,6 +366,14 @@ impl Walk<'_> {
         }
         way.values.step(insn, target, &written, self.read);
     }
+}
+
+/// The instruction at `pc`, if one is there.
+fn decode(pc: u64, read: Read<'_>) -> Option<Instruction> {
+    let mut bytes = [0; 15];
+    let len = read(pc, &mut bytes);
+    let insn = Decoder::with_ip(64, &bytes[..len], pc, DecoderOptions::NONE).decode();
+    (!insn.is_invalid()).then_some(insn)
 }
 
 fn is_call(insn: &Instruction) -> bool {

@@ -187,6 +187,9 @@ fn raises_upper(insn: &Instruction) -> bool {
 
 /// Tells whether `insn` reads or writes a double in memory of which one of these places is the upper half.
 fn is_behind_half(insn: &Instruction, places: &[Place]) -> bool {
+    if !places.iter().any(|place| place.is_memory()) {
+        return false;
+    }
     let row = rows::row(insn);
     let is_double = || {
         insn.memory_size().size() == 2 * HALF

@@ -3,14 +3,12 @@
 //! A shift or a product takes digits out of their float, and loses its shadow. If they are compared next, and then nobody has them any
 //! more, nothing is lost: a comparison is a decision. Runs nothing; knows neither values nor shadows.
 
+use super::{Read, decode};
 use crate::x86::access::{is_read, is_write};
 use crate::x86::rows;
 use crate::x86::table::{General, Row};
 use hashbrown::HashSet;
-use iced_x86::{
-    Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, OpAccess, OpKind, Register,
-    UsedRegister,
-};
+use iced_x86::{FlowControl, Instruction, InstructionInfoFactory, OpAccess, OpKind, Register, UsedRegister};
 
 /// Number of instructions that are looked at, on all ways.
 const MOST: usize = 256;
@@ -65,7 +63,7 @@ pub(crate) fn may_take_digits(insn: &Instruction) -> bool {
 }
 
 /// Tells whether all that becomes of the general registers that `insn` writes is compared, and nobody has it afterwards.
-pub(crate) fn is_only_asked_about(insn: &Instruction, read: &dyn Fn(u64, &mut [u8]) -> usize) -> bool {
+pub(crate) fn is_only_asked_about(insn: &Instruction, read: Read<'_>) -> bool {
     let mut info = InstructionInfoFactory::new();
     let held = all(info.info(insn).used_registers(), is_write);
     let (mut ways, mut seen) = (vec![(insn.next_ip(), held)], HashSet::new());
@@ -90,13 +88,6 @@ pub(crate) fn is_only_asked_about(insn: &Instruction, read: &dyn Fn(u64, &mut [u
         }
     }
     true
-}
-
-fn decode(pc: u64, read: &dyn Fn(u64, &mut [u8]) -> usize) -> Option<Instruction> {
-    let mut bytes = [0; 15];
-    let len = read(pc, &mut bytes);
-    let insn = Decoder::with_ip(64, &bytes[..len], pc, DecoderOptions::NONE).decode();
-    (!insn.is_invalid()).then_some(insn)
 }
 
 /// Registers that hold something of it after `insn`; nothing if that has put it elsewhere, or gone where it says.
