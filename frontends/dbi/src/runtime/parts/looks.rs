@@ -126,16 +126,18 @@ impl Looks {
         }
         let is_known = bytes < NARROW || !store.is_moved();
         look.left = look.left.checked_sub(1).filter(|_| is_known)?;
-        look.address = address;
-        if bytes == NARROW && address == start {
-            // Other digits of a zero are another number.
-            let float = bits(start, DOUBLE as usize);
-            let is_normal = float >> 52 & 0x7ff != 0;
-            let is_active = planes::any(start + u64::from(NARROW), NARROW.into());
-            look.is_halfway =
-                is_normal && is_active && layout.looks_wide(cell(start, DOUBLE as usize), float);
+        // Other digits of a zero are another number.
+        let float = bits(start, DOUBLE as usize);
+        let is_normal = float >> 52 & 0x7ff != 0;
+        let is_active = || planes::any(start + u64::from(NARROW), NARROW.into());
+        let is_lower = bytes == NARROW && address == start && is_normal && is_active();
+        let is_half = is_lower && layout.looks_wide(cell(start, DOUBLE as usize), float);
+        // An array of a few integers may end with it.
+        if is_half && look.most == FIRST {
+            return None;
         }
-        Some(if look.is_halfway { Held::Half } else { Held::Use(look.used) })
+        (look.address, look.is_halfway) = (address, is_half);
+        Some(if is_half { Held::Half } else { Held::Use(look.used) })
     }
 
     /// Address behind the byte that the instruction at `by` wrote last, if it copies doubles byte by byte; 0 otherwise.
@@ -213,13 +215,21 @@ impl Looks {
             return used;
         }
         let is_like = |look: &Look| look.goes_on([address, bytes]) && look.used == used && bytes > 1;
-        let most = before.filter(is_like).map_or(FIRST, |look| (2 * look.most).min(MOST));
+        let before = before.filter(is_like);
+        let (most, rest) = match before {
+            // Somebody has looked all the same.
+            Some(look) if look.left > 0 => (look.most, look.left),
+            _ => {
+                let most = before.map_or(FIRST, |look| (2 * look.most).min(MOST));
+                (most, most - 1)
+            }
+        };
         // The next byte that is looked at is the first one of a double.
         let to_end = (DOUBLE - 1 - address % DOUBLE) as u16;
         let left = match bytes {
             _ if is_double => 0,
             1 => to_end,
-            _ => most - 1,
+            _ => rest,
         };
         let doubles = u32::from(!is_double && begins_double(store));
         self.remember(Look { used, by, address, most, left, is_halfway: false, doubles, is_unseen: false });

@@ -121,12 +121,14 @@ impl Emitter {
             }
             Row::ZeroUpper => self.zero_upper(at, false),
             Row::ZeroAll => self.zero_upper(at, true),
+            Row::Move(..) | Row::Trick(..) if at.block.whole(insn.ip()) == Some(Whole::Asked) => {
+                self.integer(at)
+            }
             Row::Move(..) if at.block.whole(insn.ip()) == Some(Whole::Mixed) || self.may_mix(at) => {
                 self.checked(at)
             }
             Row::Move(moved, control) => self.vector_move(at, moved, control),
             Row::Gather(format) => self.gather(at, format),
-            Row::Trick(..) if at.block.whole(insn.ip()) == Some(Whole::Asked) => self.integer(at),
             Row::Logic(..) | Row::Trick(..) if self.scaled(at) => {}
             Row::Logic(by, lanes) => self.logic(at, by, lanes),
             Row::Ternary(format) => self.ternary_wide(at, format),

@@ -1,24 +1,22 @@
-//! Digits of floats that are only asked about: shifted in a vector register, so that the sign has gone, say, and compared as integers.
-//! No float is lost there.
+//! Digits of floats that are only asked about: shifted in a vector register, so that the sign has gone, say, and compared as integers;
+//! or upper halves of doubles beside each other, of which exponents are taken. No float is lost there.
 
-use super::HORIZON;
+use super::{HORIZON, mixed};
 use crate::x86::access::{is_read, is_write};
 use crate::x86::insn::Insn;
 use crate::x86::rows;
 use crate::x86::table::{Integral, Row};
-use iced_x86::{InstructionInfoFactory, OpAccess};
+use iced_x86::{Instruction, InstructionInfoFactory, OpAccess, OpKind};
+use shadowgrind_core::format::Format;
+use shadowgrind_core::tricks::UPPER_DIGITS;
 
-/// Tells whether instruction `n` shifts lanes of a vector register, and nothing but comparisons reads the result before it is
-/// overwritten.
+/// Tells whether instruction `n` shifts lanes of a vector register, or puts upper halves of doubles beside each other in it, and nothing
+/// but what asks for less than digits reads the result before it is overwritten.
 pub(super) fn is_only_asked(insns: &[Insn], n: usize) -> bool {
-    let shift = &insns[n].decoded;
-    let by = match rows::row(shift) {
-        Row::Trick(by, _) => by,
-        _ => return false,
-    };
-    let shifts = matches!(by, Integral::ShiftLeft | Integral::ShiftRight | Integral::ShiftRightSigned);
-    let (result, register) = (shift.op0_register(), shift.op0_register().full_register());
-    if !shifts || !result.is_vector_register() {
+    let Some(asks) = question(&insns[n].decoded) else { return false };
+    let result = insns[n].decoded.op0_register();
+    let register = result.full_register();
+    if !result.is_vector_register() {
         return false;
     }
     let mut factory = InstructionInfoFactory::new();
@@ -26,7 +24,7 @@ pub(super) fn is_only_asked(insns: &[Insn], n: usize) -> bool {
         let used = factory.info(&insn.decoded).used_registers().iter();
         let used: Vec<_> = used.filter(|used| used.register().full_register() == register).collect();
         let reads = used.iter().any(|used| is_read(used.access()));
-        if reads && rows::row(&insn.decoded) != Row::Integer {
+        if reads && !asks(&insn.decoded) {
             return false;
         }
         if used.iter().any(|used| is_write(used.access())) {
@@ -37,6 +35,28 @@ pub(super) fn is_only_asked(insns: &[Insn], n: usize) -> bool {
         }
     }
     false
+}
+
+/// What tells of another instruction whether it asks for less than digits of the result of `insn`; nothing if that may be floats.
+fn question(insn: &Instruction) -> Option<fn(&Instruction) -> bool> {
+    use Integral::{ShiftLeft, ShiftRight, ShiftRightSigned};
+    match rows::row(insn) {
+        Row::Trick(ShiftLeft | ShiftRight | ShiftRightSigned, _) => Some(compares),
+        Row::Move(..) if mixed::takes_upper_halves(insn) => Some(takes_exponents),
+        _ => None,
+    }
+}
+
+fn compares(insn: &Instruction) -> bool {
+    rows::row(insn) == Row::Integer
+}
+
+/// Tells whether `insn` shifts the digits away that the upper half of a double has.
+fn takes_exponents(insn: &Instruction) -> bool {
+    let last = insn.op_count() - 1;
+    rows::row(insn) == Row::Trick(Integral::ShiftRight, Format::F32)
+        && insn.op_kind(last) == OpKind::Immediate8
+        && u32::from(insn.immediate8()) >= UPPER_DIGITS.count_ones()
 }
 
 #[cfg(test)]
@@ -60,5 +80,16 @@ mod tests {
         assert_eq!(found(&[SHIFT, elsewhere]), []);
         assert_eq!(found(&[SHIFT, elsewhere, overwritten]), [Whole::Asked]);
         assert_eq!(found(&[SHIFT, elsewhere, ADD]), []);
+    }
+
+    #[test]
+    fn upper_halves_of_which_exponents_are_taken_are_only_asked_about() {
+        // shufps xmm0, xmm1, 0xdd, and 0x88; psrld xmm0, 20, and 19
+        let (upper, lower): (&[u8], &[u8]) = (b"\x0f\xc6\xc1\xdd", b"\x0f\xc6\xc1\x88");
+        let (exponents, digits): (&[u8], &[u8]) = (b"\x66\x0f\x72\xd0\x14", b"\x66\x0f\x72\xd0\x13");
+        assert_eq!(found(&[upper, exponents, ADD]), [Whole::Asked]);
+        for other in [[upper, digits, ADD], [lower, exponents, ADD], [upper, ADD, exponents]] {
+            assert!(!found(&other).contains(&Whole::Asked), "{other:x?}");
+        }
     }
 }

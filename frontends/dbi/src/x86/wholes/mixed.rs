@@ -34,6 +34,12 @@ pub(crate) fn may_mix(insn: &Instruction) -> bool {
     }
 }
 
+/// Tells whether the instruction puts nothing but upper halves of doubles beside each other.
+pub(super) fn takes_upper_halves(insn: &Instruction) -> bool {
+    const UPPER: u8 = 0b0101_0101;
+    rows::moves_halves(insn) == Some(Halves::Chosen) && insn.immediate8() & UPPER == UPPER
+}
+
 /// Tells whether the instruction shifts bytes of one general register into another one.
 pub(crate) fn joins_registers(insn: &Instruction) -> bool {
     let is_of_two =
