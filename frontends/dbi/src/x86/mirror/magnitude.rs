@@ -72,8 +72,8 @@ impl Emitter {
         let selected = self.selected_lanes(of, Place::Reg(d));
         self.out.hot.vector_store(in_record(pointer, recorded.result()), selected, of.bytes);
         let handles = self.selected_lanes(of, Place::Mem(in_record(pointer, recorded.fresh())));
-        self.advance_if_selected(at, of, pointer);
         self.put_shadow(d, handles);
+        self.advance_if_selected(at, of, pointer);
     }
 
     /// On to the next record if a lane of this one counts. `pointer` is not rcx.

@@ -86,14 +86,14 @@ impl Emitter {
         if matches!(plan.what, What::Op(_) | What::Widen | What::Sign) {
             self.record_result(insn, plan, pointer, &recorded);
         }
-        self.advance(at, pointer);
         if matches!(plan.what, What::Integer(_)) {
             self.clear_results(at);
         }
-        self.close_operand();
         if matches!(rows::row(insn), Row::Compare(..)) {
             self.clear_lanes(at, plan.from, plan.shape);
         }
+        self.advance(at, pointer);
+        self.close_operand();
     }
 
     /// Makes a free register point to the next record, which is of this kind, and returns it.
@@ -192,7 +192,8 @@ impl Emitter {
         }
     }
 
-    /// Moves on to the next record; leaves to have the buffer replayed when it is full.
+    /// Moves on to the next record; leaves to have the buffer replayed when it is full, and does not come back to this instruction: its
+    /// shadows are in their places before.
     pub(super) fn advance(&mut self, at: At<'_>, pointer: Gpr) {
         let (scratch, rcx) = (self.frame.slot(Slot::Scratch), self.frame.slot(Slot::Rcx));
         encode::add(&mut self.out.hot, pointer, STRIDE as i32);
