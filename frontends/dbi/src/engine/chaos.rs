@@ -1,4 +1,5 @@
-//! Delays at the births and deaths of threads, for tests: orders of events that are rare otherwise come about often.
+//! Delays at the births and deaths of threads, and other numbers by chance, for tests: orders of events that are rare otherwise come about
+//! often.
 //!
 //! Off unless `--chaos` gives a seed. Knows nothing of what is delayed.
 
@@ -34,6 +35,11 @@ pub(crate) fn is_on() -> bool {
 /// Rounds of an empty loop to delay by where nothing can be called; 0 if not at all.
 pub(crate) fn rounds() -> u64 {
     (next() >> 32) % LONGEST
+}
+
+/// A random number from 1 to `most`; nothing while there are no delays.
+pub(crate) fn up_to(most: u64) -> Option<u64> {
+    is_on().then(|| 1 + (next() >> 32) % most)
 }
 
 /// A random number, never 0; 0 while there are no delays. Xorshift, Marsaglia 2003.

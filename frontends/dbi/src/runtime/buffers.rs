@@ -12,7 +12,7 @@
 use super::merging::Vectors;
 use super::records::{self, Known, Replay};
 use crate::context::{Context, Staging};
-use crate::engine::arena;
+use crate::engine::{arena, chaos};
 use crate::mailbox::Recording;
 use crate::registers;
 use crate::x86::mirror::descriptor::{BUFFER, RecordDescriptor, STRIDE};
@@ -64,10 +64,14 @@ impl<R> Buffer<R> {
         self.done..self.thread.next.load(Ordering::Acquire)
     }
 
-    /// Has the owner, which does not run translated code now, begin again.
+    /// Has the owner, which does not run translated code now, begin again: near the end where what is rare is wanted, so that every kind
+    /// of record comes to be the last one.
     fn restart(&mut self) {
-        self.done = self.start;
-        self.thread.next.store(self.start, Ordering::Release);
+        const FEW: u64 = 7;
+        let end = self.start + BUFFER;
+        let first = chaos::up_to(FEW).map_or(self.start, |few| end - few * STRIDE);
+        self.done = first;
+        self.thread.next.store(first, Ordering::Release);
     }
 
     /// Replays what waits, with `waits` as [`Replay::all`] has it. Tells whether that was any.

@@ -8,6 +8,9 @@ use crate::engine::thread::Thread;
 use crate::x86::mirror::Watched;
 use std::sync::atomic::Ordering;
 
+/// Number of looks at records of which one sweeps where what is rare is wanted.
+const SWEEPS: u64 = 16;
+
 /// Code was translated: what it records is given its site, before it runs.
 pub(super) fn learn(thread: &mut Thread) {
     let Some(tool) = Tool::of(thread.process) else { return };
@@ -48,7 +51,7 @@ pub(super) fn replay(thread: &mut Thread) {
     if thread.mailbox.recording.next.load(Ordering::Relaxed) == recorder.start {
         return;
     }
-    if tool.carrier.replay_records(recorder.thread) || chaos::is_on() {
+    if tool.carrier.replay_records(recorder.thread) || chaos::up_to(SWEEPS) == Some(1) {
         sweep::sweep(thread);
     }
     if thread.may_forget() {
