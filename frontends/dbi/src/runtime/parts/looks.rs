@@ -89,6 +89,15 @@ fn begins_double(store: Store<'_>) -> bool {
     store.bytes == 1 && is_first && !planes::any(start, store.address - start)
 }
 
+/// Tells whether behind the four bytes at `start` there is the upper half of a double with a shadow. Other digits of a zero are another
+/// number.
+fn is_upper_half_behind(start: u64, layout: Layout) -> bool {
+    let double = bits(start, DOUBLE as usize);
+    let is_normal = double >> 52 & 0x7ff != 0;
+    let is_active = || planes::any(start + u64::from(NARROW), NARROW.into());
+    is_normal && is_active() && layout.looks_wide(cell(start, DOUBLE as usize), double)
+}
+
 /// Tells whether all bytes of a double from number `at` on are among those that are `written`, as a mask.
 fn writes_from(at: u8, written: u16) -> bool {
     let rest = u16::from(u8::MAX << at);
@@ -126,12 +135,7 @@ impl Looks {
         }
         let is_known = bytes < NARROW || !store.is_moved();
         look.left = look.left.checked_sub(1).filter(|_| is_known)?;
-        // Other digits of a zero are another number.
-        let float = bits(start, DOUBLE as usize);
-        let is_normal = float >> 52 & 0x7ff != 0;
-        let is_active = || planes::any(start + u64::from(NARROW), NARROW.into());
-        let is_lower = bytes == NARROW && address == start && is_normal && is_active();
-        let is_half = is_lower && layout.looks_wide(cell(start, DOUBLE as usize), float);
+        let is_half = bytes == NARROW && address == start && is_upper_half_behind(start, layout);
         // An array of a few integers may end with it.
         if is_half && look.most == FIRST {
             return None;

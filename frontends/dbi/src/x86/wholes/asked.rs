@@ -37,7 +37,7 @@ pub(super) fn is_only_asked(insns: &[Insn], n: usize) -> bool {
     false
 }
 
-/// What tells of another instruction whether it asks for less than digits of the result of `insn`; nothing if that may be floats.
+/// Test of another instruction: whether it asks for less than digits of the result of `insn`. Nothing if that may be floats.
 fn question(insn: &Instruction) -> Option<fn(&Instruction) -> bool> {
     use Integral::{ShiftLeft, ShiftRight, ShiftRightSigned};
     match rows::row(insn) {
