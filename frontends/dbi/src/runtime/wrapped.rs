@@ -30,11 +30,11 @@ pub(super) fn returned(thread: &mut Thread) {
     let mut call = end_function(thread);
     if call.function != 0 {
         let is_born = Tool::of(thread.process).is_some_and(|tool| tool.policy().is_born);
-        match Function::from_bits(call.function as u32) {
-            function if is_born && function.rounds_by().is_some() => {
-                end_rounding_call(thread, function, &call)
-            }
-            _ => evaluate(thread, &mut call),
+        let function = Function::from_bits(call.function as u32);
+        if is_born && (function.rounds_by().is_some() || makes_zero(thread, function, &call)) {
+            end_call(thread, function, &call);
+        } else {
+            evaluate(thread, &mut call);
         }
         count_rounding(thread, &call);
     }
@@ -42,11 +42,25 @@ pub(super) fn returned(thread: &mut Thread) {
     arrived(thread);
 }
 
-/// Has the shadow see to the results of a function that makes whole numbers and has returned to `thread.pc`.
-fn end_rounding_call(thread: &mut Thread, function: Function, call: &FunctionCall) {
+/// Tells whether a function of one float or two that have shadows has returned zero: of which how far it is off can be told from nothing
+/// but the operands.
+fn makes_zero(thread: &Thread, function: Function, call: &FunctionCall) -> bool {
+    let Function { format, width, shape, .. } = function;
+    let is_scalar = shape == Shape::Floats && format != Format::F80 && usize::from(width) == format.bytes();
+    let has_shadow = || call.shadows.as_flattened().iter().any(|&word| word != 0);
+    let mut result = [0; Format::F64.bytes()];
+    if !is_scalar || !has_shadow() {
+        return false;
+    }
+    registers::read_value(thread.context, state::vector(0), &mut result[..format.bytes()]);
+    format.to_f64(u64::from_le_bytes(result).into()) == 0.0
+}
+
+/// Has the shadow see to the results of a function that has returned to `thread.pc`, as one of those operations that it looks at.
+fn end_call(thread: &mut Thread, function: Function, call: &FunctionCall) {
     let pc = thread.pc;
     visit(thread, |session, _, observer, machine| {
-        session.end_rounding_call(pc, function, call, observer, machine);
+        session.end_function(pc, function, call, observer, machine);
     });
 }
 

@@ -164,8 +164,8 @@ impl Session {
     }
 
     /// Gives the results of `call`, which has returned to `pc`, their shadows. Translated code has begun it: a call of a
-    /// function of one float that makes whole numbers. Those that begin here end as [`Then::LibraryCall`].
-    pub(crate) fn end_rounding_call(
+    /// function of floats, one in each operand. Those that begin here end as [`Then::LibraryCall`].
+    pub(crate) fn end_function(
         &self,
         pc: u64,
         function: Function,
@@ -175,10 +175,15 @@ impl Session {
     ) {
         let mut state = self.state.lock();
         let (site, format) = (state.call_site(pc, None, m), function.format);
-        let [x, cell] = [call.x[0], call.shadows[0]].map(|vector| format.bits_of(&bytes_of(vector)));
-        let kept = if cell == 0 { SavedShadow::NONE } else { observer.keep_cell(format, x, cell) };
-        let mut end =
-            |m: &mut dyn Machine, made| end_operation(observer, m, (site, format), made, &[x], &[kept]);
+        let float = |vector: CallVector| format.bits_of(&bytes_of(vector));
+        let operands = 0..function.given();
+        let x: Vec<u128> = operands.clone().map(|i| float(call.x[i])).collect();
+        let mut keep = |i: usize| match float(call.shadows[i]) {
+            0 => SavedShadow::NONE,
+            cell => observer.keep_cell(format, x[i], cell),
+        };
+        let kept: Vec<SavedShadow> = operands.map(&mut keep).collect();
+        let mut end = |m: &mut dyn Machine, made| end_operation(observer, m, (site, format), made, &x, &kept);
         if let Some(how) = function.converts() {
             end(m, Made::Integer(how));
         }
@@ -192,7 +197,7 @@ impl Session {
             }
         }
         self.note_error(&mut state, (site, pc), observer, m);
-        observer.release(&[kept]);
+        observer.release(&kept);
     }
 }
 
