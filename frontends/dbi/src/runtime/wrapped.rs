@@ -42,8 +42,8 @@ pub(super) fn returned(thread: &mut Thread) {
     arrived(thread);
 }
 
-/// Tells whether a function of one float or two that have shadows has returned zero: of which how far it is off can be told from nothing
-/// but the operands.
+/// Tells whether a function of floats, some of which have shadows, has returned zero. How far a zero is off can be told from the operands
+/// alone.
 fn makes_zero(thread: &Thread, function: Function, call: &FunctionCall) -> bool {
     let Function { format, width, shape, .. } = function;
     let is_scalar = shape == Shape::Floats && format != Format::F80 && usize::from(width) == format.bytes();
