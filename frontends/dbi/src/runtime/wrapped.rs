@@ -45,13 +45,12 @@ pub(super) fn returned(thread: &mut Thread) {
 /// Tells whether a function of floats, some of which have shadows, has returned zero. How far a zero is off can be told from the operands
 /// alone.
 fn makes_zero(thread: &Thread, function: Function, call: &FunctionCall) -> bool {
-    let Function { format, width, shape, .. } = function;
-    let is_scalar = shape == Shape::Floats && format != Format::F80 && usize::from(width) == format.bytes();
-    let has_shadow = || call.shadows.as_flattened().iter().any(|&word| word != 0);
-    let mut result = [0; Format::F64.bytes()];
-    if !is_scalar || !has_shadow() {
+    let Function { format, shape, .. } = function;
+    let is_scalar = shape == Shape::Floats && format != Format::F80 && function.lanes() == 1;
+    if !is_scalar || !has_shadows(call) {
         return false;
     }
+    let mut result = [0; Format::F64.bytes()];
     registers::read_value(thread.context, state::vector(0), &mut result[..format.bytes()]);
     format.to_f64(u64::from_le_bytes(result).into()) == 0.0
 }
@@ -67,11 +66,15 @@ fn end_call(thread: &mut Thread, function: Function, call: &FunctionCall) {
 /// Counts a call, which has returned to `thread.pc`, if it has made whole numbers of floats with shadows.
 fn count_rounding(thread: &mut Thread, call: &FunctionCall) {
     let counts = Tool::of(thread.process).is_some_and(|tool| tool.policy().decisions);
-    let is_shadowed = call.shadows.as_flattened().iter().any(|&word| word != 0);
-    if counts && is_shadowed && Function::from_bits(call.function as u32).rounds_by().is_some() {
+    if counts && has_shadows(call) && Function::from_bits(call.function as u32).rounds_by().is_some() {
         let pc = thread.pc;
         visit(thread, |session, _, _, machine| session.made_whole(pc, machine));
     }
+}
+
+/// Tells whether an operand of a call has a shadow.
+fn has_shadows(call: &FunctionCall) -> bool {
+    call.shadows.as_flattened().iter().any(|&word| word != 0)
 }
 
 /// Gives the results of a function that has returned their shadows, one by one, as translated code does for functions that it
