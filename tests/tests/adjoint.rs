@@ -25,12 +25,15 @@ fn main() -> ExitCode {
     for cell in cells() {
         add(format!("matrix/{}", cell.name), Box::new(move |name| check_cell(name, &cell, &[])));
     }
-    // Records of the engine are as slow as they are thorough: two levels, of all languages and types.
+    // Records of the engine are as slow as they are thorough, and so are buffers that are full at once: two levels, of all
+    // languages and types.
     for cell in
         cells().into_iter().filter(|cell| ["/O0", "/v3"].iter().any(|level| cell.name.ends_with(level)))
     {
-        let name = format!("out-of-line/{}", cell.name);
-        add(name, Box::new(move |name| check_cell(name, &cell, &[OUT_OF_LINE])));
+        for (way, option) in [("out-of-line", OUT_OF_LINE), ("often-full", OFTEN_FULL)] {
+            let (name, cell) = (format!("{way}/{}", cell.name), cell.clone());
+            add(name, Box::new(move |name| check_cell(name, &cell, &[option])));
+        }
     }
     for program in PROGRAMS {
         for level in ["-O0", "-O3 -march=x86-64-v3", "-O2 -mfpmath=387"] {
@@ -71,6 +74,8 @@ fn main() -> ExitCode {
 
 /// Option by which the engine records each operation itself: the reference path.
 const OUT_OF_LINE: &str = "--reference-path";
+/// Option by which buffers begin near their ends, among other things.
+const OFTEN_FULL: &str = "--chaos=1";
 
 /// Relative error that a derivative may have: partials and adjoints are doubles, floats are not.
 fn tolerance(cell: &Cell) -> f64 {
@@ -167,7 +172,7 @@ fn check_out_of_line(name: &str, source: &str, level: &str) -> Result<(), Failed
         Ok(seen.report.outputs.iter().flat_map(|output| output.gradient.clone()).collect())
     };
     let slow = gradients(&["--input=x", OUT_OF_LINE])?;
-    for options in [&["--input=x"][..], &["--input=x", "--no-avx512"]] {
+    for options in [&["--input=x"][..], &["--input=x", "--no-avx512"], &["--input=x", OFTEN_FULL]] {
         let fast = gradients(options)?;
         let far =
             |(a, b): (&f64, &f64)| (a - b).abs() > 1e-12 * b.abs().max(1e-3) || a.is_nan() != b.is_nan();

@@ -133,6 +133,21 @@ pub(crate) struct Recording {
     pub(crate) number: AtomicU64,
     /// Circumstances in which records are made (`runtime::records`), since translated code was entered.
     pub(crate) circumstances: AtomicU32,
+    /// Address of the first record since the buffer was emptied.
+    first: AtomicU64,
+}
+
+impl Recording {
+    /// Has the next record written to this address, and be the first: its owner does not run translated code now.
+    pub(crate) fn restart(&self, at: u64) {
+        self.first.store(at, Ordering::Relaxed);
+        self.next.store(at, Ordering::Release);
+    }
+
+    /// Tells whether nothing was recorded since the last restart.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.next.load(Ordering::Relaxed) == self.first.load(Ordering::Relaxed)
+    }
 }
 
 /// Part of a thread's state that others touch while it runs.
@@ -166,7 +181,12 @@ impl Mailbox {
         Mailbox {
             no_request: AtomicU32::new(1),
             place: AtomicU32::new(place::ENGINE),
-            recording: Recording { next: zero(), number: zero(), circumstances: AtomicU32::new(0) },
+            recording: Recording {
+                next: zero(),
+                number: zero(),
+                circumstances: AtomicU32::new(0),
+                first: zero(),
+            },
             actions: AtomicUsize::new(0),
             touches: Touches { open: [zero(), zero()], wrote: std::array::from_fn(|_| [zero(), zero()]) },
             pending: std::array::from_fn(|_| PendingPlace::empty()),

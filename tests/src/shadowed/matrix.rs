@@ -77,6 +77,7 @@ const LEVELS: [(&str, &str); 5] = [
 ];
 
 /// One cell.
+#[derive(Clone)]
 pub struct Cell {
     /// `functions/c-gcc/double/O3`.
     pub name: String,

@@ -20,38 +20,37 @@ pub(crate) fn begin(seed: u64) {
 /// Delays the calling thread, or does not.
 pub(crate) fn point() {
     match next() {
-        0 => {}
-        random if random % 4 == 0 => sleep((random >> 32) % LONGEST),
-        random if random % 4 == 1 => (0..random >> 32 & 7).for_each(|_| give_way()),
+        Some(random) if random % 4 == 0 => sleep(random / 4 % LONGEST),
+        Some(random) if random % 4 == 1 => (0..random / 4 % 8).for_each(|_| give_way()),
         _ => {}
     }
 }
 
-/// Tells whether delays are asked for: then what is rare otherwise is done whenever it can be.
-pub(crate) fn is_on() -> bool {
-    STATE.load(Ordering::Relaxed) != 0
-}
-
 /// Rounds of an empty loop to delay by where nothing can be called; 0 if not at all.
 pub(crate) fn rounds() -> u64 {
-    (next() >> 32) % LONGEST
+    next().map_or(0, |random| random % LONGEST)
 }
 
 /// A random number from 1 to `most`; nothing while there are no delays.
 pub(crate) fn up_to(most: u64) -> Option<u64> {
-    is_on().then(|| 1 + (next() >> 32) % most)
+    next().map(|random| 1 + random % most)
 }
 
-/// A random number, never 0; 0 while there are no delays. Xorshift, Marsaglia 2003.
-fn next() -> u64 {
-    let step = |state: u64| {
-        let state = state ^ state << 13;
-        let state = state ^ state >> 7;
-        (state != 0).then_some(state ^ state << 17)
-    };
-    STATE
-        .fetch_update(Ordering::Relaxed, Ordering::Relaxed, step)
-        .map_or(0, |state| state.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1 << 33)
+/// A random number below 2^32; nothing while there are no delays.
+fn next() -> Option<u64> {
+    STATE.fetch_update(Ordering::Relaxed, Ordering::Relaxed, step).ok().map(scrambled)
+}
+
+/// The state that follows, never 0 behind another; nothing behind 0. Xorshift, Marsaglia 2003.
+fn step(state: u64) -> Option<u64> {
+    let state = state ^ state << 13;
+    let state = state ^ state >> 7;
+    (state != 0).then_some(state ^ state << 17)
+}
+
+/// The better half of a state's bits, multiplied as in xorshift* (Vigna 2016).
+fn scrambled(state: u64) -> u64 {
+    state.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32
 }
 
 fn give_way() {
@@ -63,4 +62,19 @@ fn sleep(nanoseconds: u64) {
     let time = [0, nanoseconds];
     // SAFETY: the kernel reads the time and writes nothing.
     unsafe { sys::syscall(libc::SYS_nanosleep as u64, [time.as_ptr() as u64, 0, 0, 0, 0, 0]) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_remainder_comes() {
+        let states: Vec<u64> = std::iter::successors(Some(1), |&state| step(state)).take(4096).collect();
+        for most in [2, 3, 4, 7, 16, 512] {
+            let seen: std::collections::BTreeSet<u64> =
+                states.iter().map(|&state| scrambled(state) % most).collect();
+            assert_eq!(seen.len() as u64, most);
+        }
+    }
 }

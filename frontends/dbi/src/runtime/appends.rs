@@ -8,7 +8,7 @@
 use super::buffers::Buffers;
 use super::evaluate::{bits, set_bits};
 use crate::context::{CallVector, FunctionCall, Staging};
-use crate::engine::sys;
+use crate::engine::{chaos, sys};
 use crate::mailbox::Recording;
 use crate::x86::function::{Function, Shape};
 use crate::x86::mirror::descriptor::{BUFFER, RecordDescriptor, Staged, What};
@@ -133,11 +133,14 @@ impl Lanes {
         (at, number)
     }
 
-    /// Has a lane, whose thread does not run translated code, begin again.
+    /// Has a lane, whose thread does not run translated code, begin again: near where the buffer is full where what is rare is
+    /// wanted, so that every kind of record comes to be the last one.
     fn restart(&mut self, lane: usize) {
+        const FEW: u64 = 7;
         let lane = &mut self.lanes[lane];
-        lane.taken = lane.buffer;
-        lane.thread.next.store(lane.buffer, Ordering::Release);
+        let few = chaos::up_to(FEW).map(|few| few * size_of::<CallVector>() as u64);
+        lane.taken = few.map_or(lane.buffer, |few| lane.buffer + ROOM - few);
+        lane.thread.restart(lane.taken);
     }
 }
 
@@ -145,18 +148,25 @@ impl Lanes {
 /// which an operand has one. Says that there is more to be done if the buffer is full. Does so in the midst of translated code, as
 /// [`evaluate`](super::evaluate) says.
 pub(super) extern "C" fn append_call(call: &mut FunctionCall, recording: &Recording) {
-    let Function { op, format, width, shape } = Function::from_bits(call.function as u32);
+    let Function { op, shape, .. } = Function::from_bits(call.function as u32);
+    // The block has seen to it that there is room for what its instructions append.
+    let has_room = shape == Shape::Instruction || !is_full(recording.next.load(Ordering::Relaxed));
+    if has_room || op.makes_whole() {
+        append_call_of_engine(call, recording);
+    } else {
+        (call.shadow, call.is_unknown) = ([0; 4], 1);
+    }
+}
+
+/// Does what [`append_call`] does, while the thread has appended nothing else since its buffer was emptied: there is room.
+pub(super) fn append_call_of_engine(call: &mut FunctionCall, recording: &Recording) {
+    let Function { op, format, width, .. } = Function::from_bits(call.function as u32);
     let lanes = width / format.bytes() as u8;
     (call.shadow, call.is_unknown) = ([0; 4], 0);
     if op.makes_whole() {
         return;
     }
     let at = recording.next.load(Ordering::Relaxed);
-    // The block has seen to it that there is room for what its instructions append.
-    if shape != Shape::Instruction && is_full(at) {
-        call.is_unknown = 1;
-        return;
-    }
     // SAFETY: the thread's buffer has room for a record here, and nobody looks at it before the position says that it is there.
     let words = unsafe { std::slice::from_raw_parts_mut(at as *mut Word, MOST_WORDS) };
     let used = write_record(call, words);
@@ -238,19 +248,14 @@ fn map_buffer() -> Option<u64> {
 }
 
 impl<S: Appended> Buffers<S> for Lanes {
-    fn add(
-        &mut self,
-        thread: &'static Recording,
-        shadow: &mut S,
-        _words: &mut S::Words,
-    ) -> Option<(usize, u64)> {
+    fn add(&mut self, thread: &'static Recording, shadow: &mut S, _words: &mut S::Words) -> Option<usize> {
         let buffer = map_buffer()?;
         let lane = self.lanes.len();
         let (number, end, kinds) = (0, 0, Kinds::default());
         self.lanes.push(Lane { thread, buffer, taken: buffer, number, end, kinds, is_busy: false });
         self.restart(lane);
         self.give(lane, shadow.block());
-        Some((lane, buffer))
+        Some(lane)
     }
 
     fn learn(&mut self, thread: usize, recorded: RecordDescriptor, site: Site) {

@@ -25,13 +25,8 @@ use std::sync::atomic::Ordering;
 
 /// The records of all threads, for shadow `S`. Threads have numbers.
 pub(crate) trait Buffers<S: Shadow>: Send {
-    /// A buffer for a thread: its number, and where it starts. Nothing where there is no memory.
-    fn add(
-        &mut self,
-        thread: &'static Recording,
-        shadow: &mut S,
-        words: &mut S::Words,
-    ) -> Option<(usize, u64)>;
+    /// A buffer for a thread: its number. Nothing where there is no memory.
+    fn add(&mut self, thread: &'static Recording, shadow: &mut S, words: &mut S::Words) -> Option<usize>;
 
     /// The next of what this thread's code records is this, at `site`.
     fn learn(&mut self, thread: usize, recorded: RecordDescriptor, site: Site);
@@ -64,14 +59,14 @@ impl<R> Buffer<R> {
         self.done..self.thread.next.load(Ordering::Acquire)
     }
 
-    /// Has the owner, which does not run translated code now, begin again: near the end where what is rare is wanted, so that every kind
-    /// of record comes to be the last one.
+    /// Has the owner, which does not run translated code now, begin again: near the end where what is rare is wanted, so that
+    /// every kind of record comes to be the last one.
     fn restart(&mut self) {
         const FEW: u64 = 7;
         let end = self.start + BUFFER;
         let first = chaos::up_to(FEW).map_or(self.start, |few| end - few * STRIDE);
         self.done = first;
-        self.thread.next.store(first, Ordering::Release);
+        self.thread.restart(first);
     }
 
     /// Replays what waits, with `waits` as [`Replay::all`] has it. Tells whether that was any.
@@ -151,12 +146,7 @@ impl<S: Recorded<Vectors>> All<S> {
 }
 
 impl<S: Recorded<Vectors, Recurring: Send>> Buffers<S> for All<S> {
-    fn add(
-        &mut self,
-        thread: &'static Recording,
-        _shadow: &mut S,
-        slots: &mut S::Words,
-    ) -> Option<(usize, u64)> {
+    fn add(&mut self, thread: &'static Recording, _shadow: &mut S, slots: &mut S::Words) -> Option<usize> {
         let at = arena::take(3 * BUFFER, libc::PROT_READ | libc::PROT_WRITE).ok()?;
         let start = at.next_multiple_of(BUFFER);
         // SAFETY: the memory was just mapped, is zeroed and belongs to nobody else.
@@ -164,7 +154,7 @@ impl<S: Recorded<Vectors, Recurring: Send>> Buffers<S> for All<S> {
         let mut buffer = Buffer { start, done: start, thread, known: Vec::new() };
         buffer.restart();
         self.threads.push(buffer);
-        Some((self.threads.len() - 1, start))
+        Some(self.threads.len() - 1)
     }
 
     fn learn(&mut self, thread: usize, recorded: RecordDescriptor, site: Site) {

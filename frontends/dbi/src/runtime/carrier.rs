@@ -4,7 +4,7 @@
 //! its policy.
 
 use super::appends::Lanes;
-use super::appends::append_call;
+use super::appends::{append_call, append_call_of_engine};
 use super::buffers::{All, Buffers};
 use super::carried::{Carried, Shared, lock_caught_up};
 use super::cells::MirrorCells;
@@ -54,9 +54,9 @@ pub(crate) trait Carrier: Send + Sync {
     /// The layout of cells.
     fn layout(&self) -> Layout;
 
-    /// A buffer for the records of a thread: the thread's number, and where it starts. Nothing if operations are not
-    /// recorded, or there is no memory.
-    fn add_buffer(&self, thread: &'static Recording) -> Option<(usize, u64)>;
+    /// A buffer for the records of a thread: the thread's number. Nothing if operations are not recorded, or there is no
+    /// memory.
+    fn add_buffer(&self, thread: &'static Recording) -> Option<usize>;
 
     /// The next of what a thread's code records are these, each at its site.
     fn learn(&self, thread: usize, recorded: &[(RecordDescriptor, Site)]);
@@ -153,7 +153,7 @@ impl<S: Shadow<Reach: Reach<S>>> Carrier for Carrying<S> {
         Layout::of::<S::Words>()
     }
 
-    fn add_buffer(&self, thread: &'static Recording) -> Option<(usize, u64)> {
+    fn add_buffer(&self, thread: &'static Recording) -> Option<usize> {
         let Carried { shadow, words, records, .. } = &mut *self.0.lock();
         records.as_deref_mut()?.add(thread, shadow, words)
     }
@@ -295,10 +295,8 @@ impl<S: Recorded<Vectors, Recurring: Send>> Reach<S> for reach::Recorded {
 }
 
 impl<S: Appended> Reach<S> for reach::Appended {
-    const FUNCTIONS: Option<FunctionCode> = Some(FunctionCode {
-        evaluate: append_call,
-        evaluate_slowly: |call, recording| append_call(call, recording),
-    });
+    const FUNCTIONS: Option<FunctionCode> =
+        Some(FunctionCode { evaluate: append_call, evaluate_slowly: append_call_of_engine });
     const APPENDS: bool = true;
 
     fn buffers(_vectors: Option<Vectors>) -> Option<Box<dyn Buffers<S>>> {

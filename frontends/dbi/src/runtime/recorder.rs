@@ -3,12 +3,10 @@
 use super::Tool;
 use crate::mailbox::Recording;
 
-/// Recorder of one thread: its buffer, and the instructions whose operations it records.
+/// Recorder of one thread: its buffer's number, and the instructions whose operations it records.
 pub(super) struct Recorder {
     /// The thread's number among those that record.
     pub(super) thread: usize,
-    /// Start of its buffer.
-    pub(super) start: u64,
     /// Number of operations of its code that are known.
     pub(super) learned: usize,
 }
@@ -16,7 +14,6 @@ pub(super) struct Recorder {
 impl Recorder {
     /// For a new thread; nothing if operations are not recorded, or there is no memory.
     pub(super) fn new(tool: &Tool, recording: &'static Recording) -> Option<Recorder> {
-        let (thread, start) = tool.carrier.add_buffer(recording)?;
-        Some(Recorder { thread, start, learned: 0 })
+        Some(Recorder { thread: tool.carrier.add_buffer(recording)?, learned: 0 })
     }
 }

@@ -6,7 +6,6 @@ use super::{Tool, sweep};
 use crate::engine::chaos;
 use crate::engine::thread::Thread;
 use crate::x86::mirror::Watched;
-use std::sync::atomic::Ordering;
 
 /// Number of looks at records of which one sweeps where what is rare is wanted.
 const SWEEPS: u64 = 16;
@@ -48,7 +47,7 @@ pub(super) fn replay(thread: &mut Thread) {
     if thread.context.staging.open != 0 {
         tool.carrier.close_record(recorder.thread, &mut thread.context.staging);
     }
-    if thread.mailbox.recording.next.load(Ordering::Relaxed) == recorder.start {
+    if thread.mailbox.recording.is_empty() {
         return;
     }
     if tool.carrier.replay_records(recorder.thread) || chaos::up_to(SWEEPS) == Some(1) {

@@ -88,7 +88,7 @@ impl Stage {
         let (frame, stubs) = put_stubs(evaluator);
         (engine.frame, engine.context.enter_stub) = (frame, stubs.enter);
         let carrier = kind.carry(shadow, check_host().ok());
-        let thread = carrier.add_buffer(&engine.mailbox.recording).map(|(thread, _)| thread);
+        let thread = carrier.add_buffer(&engine.mailbox.recording);
         let (inline, policy) = (kind.inline(), kind.policy());
         let settings = Settings {
             in_registers: binding.in_registers(kind),
