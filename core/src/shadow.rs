@@ -91,9 +91,9 @@ pub trait Rule {
     /// True if a float that integers have made of one with a shadow, in a way that was not followed, is not to be taken for one without.
     const TRACES: bool = false;
 
-    /// Tells whether `lost`, of which integers have made another, is a float of that format, where there are
-    /// [traces](Self::TRACES): anything else leaves none.
-    fn leaves_trace(&self, _lost: &Observed<'_, Self::Value>) -> bool {
+    /// Tells whether what is beside bits can be the shadow of a float of that format; beside half a double it may be impossible. What
+    /// is lost leaves [traces](Self::TRACES) only where it is possible.
+    fn is_possible(&self, _float: &Observed<'_, Self::Value>) -> bool {
         true
     }
 

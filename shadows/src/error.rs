@@ -229,13 +229,13 @@ impl Rule for ErrorShadow {
     type Value = f64;
     const TRACES: bool = true;
 
-    /// Leaves out upper halves of doubles: the error of a double is far too large to be that of a narrow float.
-    fn leaves_trace(&self, lost: &Observed<'_, f64>) -> bool {
+    /// The upper half of a double's error is far too large to be the error of a narrow float.
+    fn is_possible(&self, float: &Observed<'_, f64>) -> bool {
         /// Bits that are left of the least exact `f32` of which anything is made.
         const LEFT: i32 = 10;
-        let float = lost.format.to_f64(lost.bits).abs();
-        let is_half = |error: f64| error.abs() > libm::ldexp(float, -LEFT);
-        lost.format != Format::F32 || !lost.shadow.is_some_and(|&error| is_half(error))
+        let size = float.format.to_f64(float.bits).abs();
+        let is_half = |error: f64| error.abs() > libm::ldexp(size, -LEFT);
+        float.format != Format::F32 || !float.shadow.is_some_and(|&error| is_half(error))
     }
 
     fn op(&mut self, lane: &Lane<'_, f64>) -> Option<f64> {

@@ -261,7 +261,7 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
                 let (bits, shadow) = (self.bits(format, lost), self.get(format, lost));
                 self.outcome.of_zero |= is_zero(format, bits);
                 let seen = Observed { format, bits, shadow: shadow.as_ref() };
-                match self.shadow.leaves_trace(&seen) {
+                match self.shadow.is_possible(&seen) {
                     true => self.lose(x.map(|operand| self.location(operand.place)), to, format.bytes()),
                     false => self.cells.clear(to, format.bytes()),
                 }

@@ -39,7 +39,7 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         let format = Format::ALL.into_iter().find(|format| format.bytes() == bytes);
         format.is_none_or(|format| {
             let (bits, shadow) = (self.bits(format, x), self.get(format, x));
-            self.shadow.leaves_trace(&Observed { format, bits, shadow: shadow.as_ref() })
+            self.shadow.is_possible(&Observed { format, bits, shadow: shadow.as_ref() })
         })
     }
 }

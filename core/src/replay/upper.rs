@@ -6,7 +6,7 @@
 
 use super::Run;
 use crate::format::Format;
-use crate::shadow::{Cells, Location, Rule};
+use crate::shadow::{Cells, Location, Observed, Rule};
 use crate::step::{Bitwise, Operand};
 use crate::tricks;
 
@@ -40,8 +40,9 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
             Bitwise::Other if x[0] == x[1] => return false,
             _ => (by, other),
         };
-        let is_told = || self.is_upper || tricks::is_for_upper_half(by, before, other);
-        if !self.cells.is_upper_half(from).unwrap_or_else(is_told) {
+        let is_told = self.is_upper || tricks::is_for_upper_half(by, before, other);
+        let is_upper = self.cells.is_upper_half(from).unwrap_or(is_told);
+        if !is_upper && !self.is_half_by_shadow(x[one]) {
             return false;
         }
         let is_power = by == Bitwise::And && other & tricks::UPPER_DIGITS == 0;
@@ -69,6 +70,13 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         self.cells.clear(self.location(r.place), HALF.into());
         self.outcome.taken = true;
         true
+    }
+
+    /// Tells whether the shadow beside a word can be none of a narrow float: it is the upper half of a double's then.
+    fn is_half_by_shadow(&mut self, word: Operand) -> bool {
+        let format = Format::F32;
+        let (bits, shadow) = (self.bits(format, word), self.get(format, word));
+        !self.shadow.is_possible(&Observed { format, bits, shadow: shadow.as_ref() })
     }
 
     fn change_half(&mut self, from: Location, to: Location, change: (bool, i32)) {
