@@ -25,14 +25,14 @@ fn main() -> ExitCode {
     for cell in cells() {
         add(format!("matrix/{}", cell.name), Box::new(move |name| check_cell(name, &cell, &[])));
     }
-    // Records of the engine are as slow as they are thorough, and so are buffers that are full at once: two levels, of all
-    // languages and types.
+    // Records of the engine are as slow as they are thorough, and so are buffers that are full at once, in hot code: two levels, of
+    // all languages and types.
     for cell in
         cells().into_iter().filter(|cell| ["/O0", "/v3"].iter().any(|level| cell.name.ends_with(level)))
     {
-        for (way, option) in [("out-of-line", OUT_OF_LINE), ("often-full", OFTEN_FULL)] {
+        for (way, options) in [("out-of-line", &[OUT_OF_LINE][..]), ("often-full", &[OFTEN_FULL, HOT])] {
             let (name, cell) = (format!("{way}/{}", cell.name), cell.clone());
-            add(name, Box::new(move |name| check_cell(name, &cell, &[option])));
+            add(name, Box::new(move |name| check_cell(name, &cell, options)));
         }
     }
     for program in PROGRAMS {
@@ -76,6 +76,8 @@ fn main() -> ExitCode {
 const OUT_OF_LINE: &str = "--reference-path";
 /// Option by which buffers begin near their ends, among other things.
 const OFTEN_FULL: &str = "--chaos=1";
+/// Option by which code is made as if it ran often.
+const HOT: &str = "--hot-after=1";
 
 /// Relative error that a derivative may have: partials and adjoints are doubles, floats are not.
 fn tolerance(cell: &Cell) -> f64 {

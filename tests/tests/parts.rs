@@ -78,6 +78,25 @@ fn lists_over_floats_that_nobody_uses_are_no_gap() {
     }
 }
 
+/// Doubles that are put together by instructions of which each writes a part are whole in code that is hot as well.
+#[test]
+fn doubles_put_together_in_hot_code_are_whole() {
+    for shadow in ["dot", "adjoint"] {
+        for flags in ["-O0", "-O2"] {
+            for options in [&[][..], &["--hot-after=1"]] {
+                let Some(seen) = observe(shadow, "serialized.c", flags, "sse2", options) else { return };
+                let what = format!("{shadow} {flags} {options:?}");
+                assert_eq!(gaps(&seen), [], "{what}");
+                for n in 0..2 {
+                    let value = seen.report.outputs[n].value - if n == 1 { 3000.0 } else { 0.0 };
+                    let told = derivative(&seen, shadow, n).unwrap_or(f64::NAN);
+                    assert!((told - value / 1.5).abs() < 1e-9, "{what}: {told}");
+                }
+            }
+        }
+    }
+}
+
 /// The derivative of output `n` by the only input, as the report of the shadow has it.
 fn derivative(seen: &Observed, shadow: &str, n: usize) -> Option<f64> {
     match shadow {

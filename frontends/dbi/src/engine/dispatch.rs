@@ -319,8 +319,11 @@ impl Thread {
             ExitKind::Request(pc) => self.client().request(self, pc),
             ExitKind::Hot(pc) => {
                 if let Some(id) = self.cache.find(pc, self.mode) {
+                    // Whoever goes on there finds it only as such.
+                    let onward = self.cache.block(id).made_of.onward;
+                    self.onward = onward.then_some(pc);
                     self.cache.forget(id);
-                    self.translate(true, false);
+                    self.translate(true, onward);
                 }
             }
             ExitKind::Settled(_) => exceptions::leave_isolation(self),
