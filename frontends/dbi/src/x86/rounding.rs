@@ -129,7 +129,7 @@ fn is_factor(sum: &Instruction, read: &mut impl FnMut(u64) -> Instruction) -> bo
         let reads = |n: u32| Place::of(&insn, n).is_some_and(|place| places.contains(&place));
         let moves = matches!(row, Row::Move(..) | Row::General(General::Move)) && insn.op_count() == 2;
         let first = if moves || insn.op_count() > 2 { 1 } else { 0 };
-        let used: Vec<u32> = (first..insn.op_count()).filter(|&n| reads(n)).collect();
+        let used: Vec<u32> = (first..insn.op_count()).filter(|&n| reads(n) && !rows::clears(&insn)).collect();
         if moves {
             let to = Place::of(&insn, 0);
             places.retain(|&place| Some(place) != to && !place.may_change(&insn));

@@ -329,6 +329,10 @@ mod tests {
         for over in [&b"\x66\x0f\x5a\xc2"[..], b"\xf2\x0f\x51\xc2", b"\x66\x0f\x3a\x0b\xc2\0"] {
             assert_eq!(found(&[b"\x66\x0f\xfe\xc1", over, ADD]), []);
         }
+        // What is cleared is neither: xorps xmm0, xmm0; vxorps xmm0, xmm0, xmm0; pxor xmm0, xmm0
+        for clear in [&b"\x0f\x57\xc0"[..], b"\xc5\xf8\x57\xc0", b"\x66\x0f\xef\xc0"] {
+            assert_eq!(found(&[b"\x66\x0f\xfe\xc1", clear, ADD]), []);
+        }
         // cmpltsd xmm0, xmm2
         assert_eq!(found(&[b"\x66\x0f\xfe\xc1", b"\xf2\x0f\xc2\xc2\x01"]), [Whole::Result(Format::F64)]);
         // test rax, rax; add rax, rax; mov [rax], rax

@@ -72,6 +72,20 @@ pub(crate) fn computes_address(insn: &Instruction) -> bool {
     insn.mnemonic() == Mnemonic::Lea
 }
 
+/// Tells whether the result of `insn` is zero, whatever was in the register that it names twice: x ⊕ x and its kin.
+pub(crate) fn clears(insn: &Instruction) -> bool {
+    let by = match row(insn) {
+        Row::General(General::Bits(by)) | Row::Logic(by, _) | Row::Trick(by, _) => by,
+        _ => return false,
+    };
+    let last = insn.op_count() - 1;
+    let is_register = |operand| insn.op_kind(operand) == OpKind::Register;
+    by.clears_equals()
+        && last > 0
+        && [last - 1, last].into_iter().all(is_register)
+        && insn.op_register(last - 1) == insn.op_register(last)
+}
+
 /// Tells whether `insn` does nothing with the memory that it names but compute its address, or ask for it early. What fills the
 /// space before a loop names some, too.
 pub(crate) fn only_names_memory(insn: &Instruction) -> bool {

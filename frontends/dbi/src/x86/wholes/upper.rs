@@ -119,8 +119,8 @@ fn told_after(insns: &[Insn], n: usize) -> Option<bool> {
         let holds = |operand| Place::of(insn, operand).is_some_and(|place| places.contains(&place));
         let (row, changes) = (rows::row(insn), changes(insn));
         let follows = changes || moves(insn, row) && size(insn, 0) >= HALF;
-        let is_read =
-            (u32::from(moves(insn, row))..insn.op_count()).any(holds) || reads_address(insn, &places);
+        let reads = || (u32::from(moves(insn, row))..insn.op_count()).any(holds);
+        let is_read = !rows::clears(insn) && (reads() || reads_address(insn, &places));
         if is_read && let Some(told) = told(insn) {
             return Some(told);
         }
@@ -151,7 +151,7 @@ fn told_before(insns: &[Insn], n: usize) -> Option<bool> {
         if raises_upper(insn) {
             return Some(true);
         }
-        if changes(insn) {
+        if changes(insn) && !rows::clears(insn) {
             wanted.extend(sources(insn));
         } else if moves(insn, rows::row(insn)) && size(insn, 0) >= HALF {
             wanted.extend(Place::of(insn, 1));

@@ -26,7 +26,7 @@ fn used_through(insns: &[Insn], n: usize, follow: impl Fn(&Instruction, Row) -> 
         let follows = follow(insn, row);
         let first = first_read(insn, row);
         let reads = |n| Place::of(insn, n).is_some_and(|place| places.contains(&place));
-        let is_used = (first..insn.op_count()).any(reads);
+        let is_used = !rows::clears(insn) && (first..insn.op_count()).any(reads);
         let writes = !matches!(row, Row::Flags(_));
         if is_used && !follows && writes {
             return format_of(insn, row);
