@@ -333,6 +333,13 @@ mod tests {
         for clear in [&b"\x0f\x57\xc0"[..], b"\xc5\xf8\x57\xc0", b"\x66\x0f\xef\xc0"] {
             assert_eq!(found(&[b"\x66\x0f\xfe\xc1", clear, ADD]), []);
         }
+        // Nor what is elsewhere in memory, in a function: movaps [rsp+8], xmm0; call; addsd xmm1, [rsp+8]
+        let stored: &[u8] = b"\x0f\x29\x44\x24\x08";
+        let (call, used): (&[u8], &[u8]) = (b"\xe8\0\0\0\0", b"\xf2\x0f\x58\x4c\x24\x08");
+        let clear: &[u8] = b"\x0f\x57\xc0";
+        let sum: &[u8] = b"\x66\x0f\xfe\xc1";
+        assert_eq!(found(&[sum, stored, clear, used]), [Whole::Result(Format::F64)]);
+        assert_eq!(found(&[sum, stored, clear, call, used]), []);
         // cmpltsd xmm0, xmm2
         assert_eq!(found(&[b"\x66\x0f\xfe\xc1", b"\xf2\x0f\xc2\xc2\x01"]), [Whole::Result(Format::F64)]);
         // test rax, rax; add rax, rax; mov [rax], rax

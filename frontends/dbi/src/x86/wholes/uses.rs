@@ -31,8 +31,9 @@ fn used_through(insns: &[Insn], n: usize, follow: impl Fn(&Instruction, Row) -> 
         if is_used && !follows && writes {
             return format_of(insn, row);
         }
-        if to.is_some() && writes {
-            places.retain(|&place| Some(place) != to && !place.may_change(insn));
+        // What is in registers goes along into a function that is called, where the stack is another.
+        if writes {
+            places.retain(|&place| Some(place) != to && !(place.is_memory() && place.may_change(insn)));
             places.extend(to.filter(|_| is_used));
         }
         if places.is_empty() {
