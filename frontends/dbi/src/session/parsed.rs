@@ -186,8 +186,13 @@ impl State {
 
     /// Says that a number may be one that an input names, or another.
     fn warn_of_ambiguous(&mut self, parsing: &Parsing) {
-        let (Some(parsed), Origin::Ambiguous(places)) = (&mut self.parsed, &parsing.origin) else { return };
-        let mut doubts = Vec::new();
+        let (Some(parsed), Origin::Ambiguous(among)) = (&mut self.parsed, &parsing.origin) else { return };
+        let may_name =
+            |input: &ParsedInput| input.name.as_ref().is_some_and(|name| parsed.texts.has_any(name, among));
+        if !parsed.inputs.iter().any(may_name) {
+            return;
+        }
+        let (places, mut doubts) = (parsed.texts.places(among), Vec::new());
         for (index, input) in parsed.inputs.iter().enumerate() {
             let InputTarget::Text(named) = &input.spec.target else { continue };
             let is_at = |&&place: &&texts::Place| parsed.is_at(input, named, place);

@@ -6,9 +6,11 @@
 //! that is read in order, or the only one with that value. Where none of this decides, nothing is guessed.
 //! Knows neither parsers nor shadows.
 
+mod alike;
 mod origin;
 mod tokens;
 
+use alike::Alike;
 pub(crate) use tokens::{Scan, Token, number, written_numbers};
 
 use crate::hooks::machine::Machine;
@@ -31,9 +33,18 @@ pub(crate) enum Origin {
     /// Number that it is.
     Known(Place),
     /// Numbers that it may be.
-    Ambiguous(Vec<Place>),
+    Ambiguous(Candidates),
     /// No known text has the number.
     Unknown,
+}
+
+/// Numbers that a parsed text may be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Candidates {
+    /// Those at these places.
+    At(Vec<Place>),
+    /// All that are alike: a table may have thousands, which are looked for when they are asked for.
+    Alike(Alike),
 }
 
 impl Origin {

@@ -1,6 +1,7 @@
 //! The origin of a parsed text: the number of some text that it is.
 
-use super::{CONTEXT, Origin, Place, TELLING, Text, Texts, key, readable};
+use super::alike::Alike;
+use super::{CONTEXT, Candidates, Origin, Place, TELLING, Text, Texts, key, readable};
 use crate::hooks::machine::Machine;
 use shadowgrind_core::spec::TextSource;
 
@@ -48,12 +49,17 @@ impl Texts {
 
     /// The integer of which there is a copy, `text`, at `address`: one that was read before only where the bytes around say so.
     fn integer_copied_from(&self, m: &dyn Machine, address: u64, text: &[u8], value: f64) -> Option<Place> {
+        let around = Around::of(m, address, text.len());
+        let integers = Some(Alike::integers(value)).filter(|_| !around.tells());
+        if let Some(origin) = integers.and_then(|alike| self.in_order_of_alike(alike)) {
+            return origin.known();
+        }
         let mut places = self.alike(value);
         places.retain(|place| {
             self.token(*place).is_integer && !self.all[place.text].in_place.contains(&place.token)
         });
         if places.len() > 1 {
-            places = self.with_most_around(m, address, text.len(), places);
+            places = self.with_most_around(&around, places);
         }
         if let [place] = places[..] {
             return Some(place);
@@ -72,11 +78,7 @@ impl Texts {
 
     fn unread_integers(&self, value: f64) -> Vec<Place> {
         let mut places = self.alike(value);
-        places.retain(|place| {
-            let Text { integers, in_place, .. } = &self.all[place.text];
-            let is_read = integers.contains(&place.token) || in_place.contains(&place.token);
-            self.token(*place).is_integer && !is_read
-        });
+        places.retain(|place| self.token(*place).is_integer && !self.all[place.text].is_read(place.token));
         places
     }
 
@@ -134,17 +136,19 @@ impl Texts {
 
     /// The number of which there is a copy, `text`, at `address`.
     fn copied_from(&self, m: &dyn Machine, address: u64, text: &[u8], value: f64) -> Origin {
-        let follows_minus = bytes_before(m, address).last() == Some(&b'-');
+        let around = Around::of(m, address, text.len());
+        let follows_minus = around.before.last() == Some(&b'-');
+        let written = Some(Alike::written(text, value)).filter(|_| !around.tells() && !follows_minus);
+        if let Some(origin) = written.and_then(|alike| self.in_order_of_alike(alike)) {
+            return origin;
+        }
         let alike = |is_negated| if is_negated { self.negated(text, value) } else { self.alike(value) };
         let mut places = alike(follows_minus);
         if places.is_empty() {
             places = alike(!follows_minus);
         }
         // A number that the program parses where it was given, or reads past, is hardly parsed from a copy too.
-        let is_read = |place: &Place| {
-            let Text { in_place, integers, .. } = &self.all[place.text];
-            in_place.contains(&place.token) || integers.contains(&place.token)
-        };
+        let is_read = |place: &Place| self.all[place.text].is_read(place.token);
         if !places.iter().all(is_read) {
             places.retain(|place| !is_read(place));
         }
@@ -156,7 +160,7 @@ impl Texts {
             places.retain(is_same);
         }
         if places.len() > 1 {
-            places = self.with_most_around(m, address, text.len(), places);
+            places = self.with_most_around(&around, places);
         }
         self.in_order(places)
     }
@@ -175,27 +179,18 @@ impl Texts {
     /// All numbers with this value.
     fn alike(&self, value: f64) -> Vec<Place> {
         let found = |(text, of): (usize, &Text)| {
-            let tokens = of.by_value.get(&key(value)).map_or(&[][..], |tokens| &tokens[..]);
+            let tokens = of.of_value(key(value), 0);
             tokens.iter().map(move |&token| Place { text, token }).collect::<Vec<_>>()
         };
         self.all.iter().enumerate().flat_map(found).collect()
     }
 
-    /// Places among `places` around which most bytes are the same as around the `length` bytes at `address`, if that means
-    /// something; all of them otherwise.
-    fn with_most_around(
-        &self,
-        m: &dyn Machine,
-        address: u64,
-        length: usize,
-        places: Vec<Place>,
-    ) -> Vec<Place> {
-        let before = bytes_before(m, address);
-        let after = bytes_from(m, address + length as u64);
+    /// Places among `places` around which most bytes are those around a copy, if that means something; all of them otherwise.
+    fn with_most_around(&self, around: &Around, places: Vec<Place>) -> Vec<Place> {
         let same = |place: &Place| {
             let (token, bytes) = (self.token(*place), &self.all[place.text].bytes);
-            let backwards = bytes[..token.start].iter().rev().zip(before.iter().rev());
-            let forwards = bytes[token.end..].iter().zip(&after);
+            let backwards = bytes[..token.start].iter().rev().zip(around.before.iter().rev());
+            let forwards = bytes[token.end..].iter().zip(&around.after);
             backwards.take_while(|(a, b)| a == b).count() + forwards.take_while(|(a, b)| a == b).count()
         };
         let counts: Vec<usize> = places.iter().map(same).collect();
@@ -207,44 +202,60 @@ impl Texts {
     }
 
     /// The one of `places` that is next in a text, if only one is; the only one that there is otherwise.
-    fn in_order(&self, places: Vec<Place>) -> Origin {
+    pub(super) fn in_order(&self, places: Vec<Place>) -> Origin {
         if let [] | [_] = places[..] {
             return places.first().map_or(Origin::Unknown, |&place| Origin::Known(place));
         }
-        // Arguments and variables are not read in order.
-        let is_read =
-            |place: &Place| matches!(self.all[place.text].name, TextSource::Stdin | TextSource::File(_));
         let first = places[0].text;
-        if !places.iter().all(|place| is_read(place) && place.text == first) {
+        if !self.all[first].is_in_order() || places.iter().any(|place| place.text != first) {
             let next = self.current.filter(|&text| self.stand_in_variables(&places, text));
             let next = next.and_then(|text| self.next_of(&places, text));
             let next = next.or_else(|| places.iter().copied().find(|&place| self.follows_last(place)));
-            return next.map_or(Origin::Ambiguous(places), Origin::Known);
+            return next.map_or(Origin::Ambiguous(Candidates::At(places)), Origin::Known);
         }
         match self.next_of(&places, first) {
             Some(next) => Origin::Known(next),
-            None => Origin::Ambiguous(places),
+            None => Origin::Ambiguous(Candidates::At(places)),
         }
     }
 
     /// Tells whether the number at `place` stands behind the one that was parsed last.
-    fn follows_last(&self, place: Place) -> bool {
+    pub(super) fn follows_last(&self, place: Place) -> bool {
         self.last.is_some_and(|last| (last.text, last.token + 1) == (place.text, place.token))
     }
 
     /// Tells whether those of `places` that are not in `text`, which is read in order, are in variables of the environment, many of
     /// which hold a small integer that nobody parses.
-    fn stand_in_variables(&self, places: &[Place], text: usize) -> bool {
+    pub(super) fn stand_in_variables(&self, places: &[Place], text: usize) -> bool {
         let is_variable = |place: &Place| matches!(self.all[place.text].name, TextSource::Environment(_));
-        matches!(self.all[text].name, TextSource::Stdin | TextSource::File(_))
-            && places.iter().all(|place| place.text == text || is_variable(place))
+        self.all[text].is_in_order() && places.iter().all(|place| place.text == text || is_variable(place))
     }
 
-    /// The one of `places` that is next in a text, past integers that may have been read by a function for integers.
+    /// The one of `places` that is [next](Text::is_next) in a text.
     fn next_of(&self, places: &[Place], text: usize) -> Option<Place> {
-        let Text { scan, next, .. } = &self.all[text];
-        let place = places.iter().find(|place| place.text == text && place.token >= *next)?;
-        scan.tokens[*next..place.token].iter().all(|token| token.is_integer).then_some(*place)
+        let of = &self.all[text];
+        let place = places.iter().find(|place| place.text == text && place.token >= of.next)?;
+        of.is_next(place.token).then_some(*place)
+    }
+}
+
+/// Memory around a copy of a number, up to [`CONTEXT`] bytes on each side.
+struct Around {
+    before: Vec<u8>,
+    after: Vec<u8>,
+}
+
+impl Around {
+    /// Memory around the `length` bytes at `address`.
+    fn of(m: &dyn Machine, address: u64, length: usize) -> Around {
+        Around { before: bytes_before(m, address), after: bytes_from(m, address + length as u64) }
+    }
+
+    /// Tells whether so many bytes around the copy may be those of a text, which has none of zeros, that they mean something.
+    fn tells(&self) -> bool {
+        let is_text = |byte: &&u8| **byte != 0;
+        let before = self.before.iter().rev().take_while(is_text).count();
+        before + self.after.iter().take_while(is_text).count() >= TELLING
     }
 }
 
