@@ -41,9 +41,9 @@ pub(crate) enum Origin {
 /// Numbers that a parsed text may be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Candidates {
-    /// Those at these places.
+    /// Numbers at these places.
     At(Vec<Place>),
-    /// All that are alike: a table may have thousands, which are looked for when they are asked for.
+    /// Numbers that are alike: a table may have thousands, which are looked for when they are asked for.
     Alike(Alike),
 }
 
