@@ -9,7 +9,7 @@ use shadowgrind_tests::host;
 use shadowgrind_tests::outcome::{End, Left};
 use shadowgrind_tests::shadowed::build::{Recipe, built};
 use shadowgrind_tests::shadowed::differences::numbers;
-use shadowgrind_tests::shadowed::matrix::{Cell, cells};
+use shadowgrind_tests::shadowed::matrix::{Cell, cells, cells_of_two_levels};
 use shadowgrind_tests::shadowed::observe::{Case, Observed};
 use shadowgrind_tests::shadowed::pairs;
 use std::process::ExitCode;
@@ -25,11 +25,8 @@ fn main() -> ExitCode {
     for cell in cells() {
         add(format!("matrix/{}", cell.name), Box::new(move |name| check_cell(name, &cell, &[])));
     }
-    // Records of the engine are as slow as they are thorough, and so are buffers that are full at once, in hot code: two levels, of
-    // all languages and types.
-    for cell in
-        cells().into_iter().filter(|cell| ["/O0", "/v3"].iter().any(|level| cell.name.ends_with(level)))
-    {
+    // Records of the engine are as slow as they are thorough, and so are buffers that are full at once, in hot code.
+    for cell in cells_of_two_levels() {
         for (way, options) in [("out-of-line", &[OUT_OF_LINE][..]), ("often-full", &[OFTEN_FULL, HOT])] {
             let (name, cell) = (format!("{way}/{}", cell.name), cell.clone());
             add(name, Box::new(move |name| check_cell(name, &cell, options)));

@@ -11,7 +11,7 @@ use shadowgrind_tests::host;
 use shadowgrind_tests::outcome::End;
 use shadowgrind_tests::shadowed::build::{Recipe, built, client_dir, python_package, python_with};
 use shadowgrind_tests::shadowed::differences::{against_argument, numbers};
-use shadowgrind_tests::shadowed::matrix::{Cell, cells, cells_for_differences};
+use shadowgrind_tests::shadowed::matrix::{Cell, cells, cells_for_differences, cells_of_two_levels};
 use shadowgrind_tests::shadowed::observe::Case;
 use shadowgrind_tests::shadowed::pairs;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,10 @@ fn main() -> ExitCode {
         add(format!("closed-forms/{}", cell.name), Box::new(move |name| check_closed_forms(name, &cell)));
     }
     for cell in cells() {
-        add(format!("matrix/{}", cell.name), Box::new(move |name| check_cell(name, &cell)));
+        add(format!("matrix/{}", cell.name), Box::new(move |name| check_cell(name, &cell, &[])));
+    }
+    for cell in cells_of_two_levels() {
+        add(format!("hot/{}", cell.name), Box::new(move |name| check_cell(name, &cell, &[HOT])));
     }
     for script in SCRIPTS {
         let closed = format!("closed-forms/{}", script.name);
@@ -81,10 +84,13 @@ fn fail(text: Option<String>) -> Result<(), Failed> {
     text.map_or(Ok(()), |text| Err(text.into()))
 }
 
-fn check_cell(name: &str, cell: &Cell) -> Result<(), Failed> {
+/// Option by which code is made as if it ran often.
+const HOT: &str = "--hot-after=1";
+
+fn check_cell(name: &str, cell: &Cell, options: &[&str]) -> Result<(), Failed> {
     let Some(exe) = built(name, &cell.recipe)? else { return Ok(()) };
     let input = format!("--input={}", cell.input);
-    check_pairs(&Case::new("dot", &[&input], &exe), cell.tolerance())
+    check_pairs(&Case::new("dot", &[&[&input[..]], options].concat(), &exe), cell.tolerance())
 }
 
 fn check_pairs(case: &Case, tolerance: f64) -> Result<(), Failed> {

@@ -96,6 +96,12 @@ impl Cell {
     }
 }
 
+/// The cells of this run of two levels, without optimisation and with much: for ways of running them that are slow.
+pub fn cells_of_two_levels() -> Vec<Cell> {
+    let is_chosen = |cell: &Cell| ["/O0", "/v3"].iter().any(|level| cell.name.ends_with(level));
+    cells().into_iter().filter(is_chosen).collect()
+}
+
 /// The cells of this run: all of them if the environment says so; else, for each guest, level and type, one compiler,
 /// such that every pair of a compiler with a level, and with a type, occurs.
 pub fn cells() -> Vec<Cell> {
