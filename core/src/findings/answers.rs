@@ -70,6 +70,8 @@ pub struct Answers {
     pub left_out: u64,
     /// Derivatives by each component.
     pub gradients: Vec<Row>,
+    /// Outputs whose derivatives by components come out otherwise with other roundings.
+    pub unsure: Vec<Option<u64>>,
     /// Derivatives in each of the directions that were asked about.
     pub directions: Vec<Row>,
     /// Derivatives, or with ones their pattern, of which most are zero.

@@ -11,6 +11,20 @@ use std::io;
 /// Most outputs, or directions, that go through the tape at once.
 const LANES: usize = 8;
 
+/// Ratio of adjoints on the way to those of all components from which these may be what large ones leave of each other.
+const LARGE: f64 = (1_u64 << 30) as f64;
+/// Relative difference that derivatives may have which are found with other roundings.
+const SAME: f64 = 1e-6;
+
+/// Result of sweeps for some rows.
+#[derive(Default)]
+struct Swept {
+    /// Contributions of roundings, if they are recorded.
+    budget: Vec<Contribution>,
+    /// Largest adjoint of any statement, and of a component, of each row.
+    largest: Vec<[f64; 2]>,
+}
+
 /// Outputs that are asked about.
 struct Asked {
     /// The output of each row; nothing for a sum.
@@ -30,10 +44,13 @@ impl Adjoint {
         if questions.gradients {
             let row = |&output: &Option<u64>| Row { output, values: vec![0.0; width] };
             answers.gradients = asked.rows.iter().map(row).collect();
-            answers.budget = self.gradients(&asked.active, &places, &mut answers.gradients)?;
+            let unsure: Vec<usize>;
+            (answers.budget, unsure) = self.gradients(&asked.active, &places, &mut answers.gradients)?;
+            answers.unsure.extend(unsure.into_iter().map(|row| asked.rows[row]));
         }
         if questions.jacobian || questions.sparsity {
-            let sparse = self.jacobian(&asked, &places, width as u64, questions.jacobian)?;
+            let (sparse, unsure) = self.jacobian(&asked, &places, width as u64, questions.jacobian)?;
+            answers.unsure.extend(unsure.into_iter().map(|row| asked.rows[row]));
             answers.jacobian_outputs = asked.rows.clone();
             answers.jacobian = Some(sparse);
         }
@@ -43,25 +60,59 @@ impl Adjoint {
         Ok(())
     }
 
-    /// Fills rows with derivatives by all components; the contributions of roundings to each, if they are recorded.
+    /// Fills rows with derivatives by all components. The contributions of roundings to each, if they are recorded, and the numbers of
+    /// rows that come out otherwise with other roundings.
     fn gradients(
         &self,
         active: &[(usize, Active, f64)],
         places: &[usize],
         rows: &mut [Row],
-    ) -> io::Result<Vec<Contribution>> {
-        let mut budget = Vec::new();
+    ) -> io::Result<(Vec<Contribution>, Vec<usize>)> {
+        let (mut budget, mut unsure) = (Vec::new(), Vec::new());
         for (batch, some) in rows.chunks_mut(LANES).enumerate() {
             let lane = |row: usize| row.checked_sub(batch * LANES).filter(|&lane| lane < LANES);
             let lanes = active.iter().filter_map(|&(row, shadow, weight)| Some((lane(row)?, shadow, weight)));
             let lanes: Vec<_> = lanes.collect();
-            budget.extend(match some.len() {
-                1 => self.sweep::<1>(some, &lanes, places)?,
-                2..5 => self.sweep::<4>(some, &lanes, places)?,
-                _ => self.sweep::<LANES>(some, &lanes, places)?,
-            });
+            let swept = self.sweep_some(some, &lanes, places)?;
+            budget.extend(swept.budget);
+            if swept.largest.iter().any(|&[on_way, left]| on_way > LARGE * left) {
+                unsure.extend(self.unsure(some, &lanes, places)?.map(|lane| batch * LANES + lane));
+            }
         }
-        Ok(budget)
+        Ok((budget, unsure))
+    }
+
+    /// The rows that come out otherwise where other numbers are rounded: those of a third of each output.
+    fn unsure<'a>(
+        &self,
+        rows: &'a [Row],
+        outputs: &[(usize, Active, f64)],
+        places: &[usize],
+    ) -> io::Result<impl Iterator<Item = usize> + 'a> {
+        let thirds: Vec<_> =
+            outputs.iter().map(|&(lane, shadow, weight)| (lane, shadow, weight / 3.0)).collect();
+        let mut again = rows.to_vec();
+        self.sweep_some(&mut again, &thirds, places)?;
+        let differ = move |(lane, row): (usize, &Row)| {
+            let largest = row.values.iter().fold(0.0_f64, |all, x| all.max(x.abs()));
+            let mut pairs = row.values.iter().zip(&again[lane].values);
+            pairs.any(|(x, third)| (x - 3.0 * third).abs() > SAME * largest).then_some(lane)
+        };
+        Ok(rows.iter().enumerate().filter_map(differ))
+    }
+
+    /// Sweeps the tape for up to [`LANES`] rows, as [`Adjoint::sweep`] does.
+    fn sweep_some(
+        &self,
+        rows: &mut [Row],
+        outputs: &[(usize, Active, f64)],
+        places: &[usize],
+    ) -> io::Result<Swept> {
+        match rows.len() {
+            1 => self.sweep::<1>(rows, outputs, places),
+            2..5 => self.sweep::<4>(rows, outputs, places),
+            _ => self.sweep::<LANES>(rows, outputs, places),
+        }
     }
 
     /// Sweeps the tape for some rows, given what each output counts in which of them.
@@ -70,12 +121,12 @@ impl Adjoint {
         rows: &mut [Row],
         outputs: &[(usize, Active, f64)],
         places: &[usize],
-    ) -> io::Result<Vec<Contribution>>
+    ) -> io::Result<Swept>
     where
         [f64; LANES]: Default,
     {
         if outputs.is_empty() {
-            return Ok(Vec::new());
+            return Ok(Swept::default());
         }
         let outputs = outputs.iter().map(|&(lane, active, weight)| {
             let mut cell = [0.0; LANES];
@@ -83,8 +134,12 @@ impl Adjoint {
             (active.number, cell, active.by_result(weight))
         });
         let components = self.by_statement();
-        let mut shares = Shares::new();
+        let (mut shares, mut largest) = (Shares::new(), vec![[0.0_f64; 2]; LANES]);
         sweep::backward::<Numbers<LANES>>(&self.tape, outputs, |passed, adjoints| {
+            for (largest, adjoint) in largest.iter_mut().zip(adjoints) {
+                let largest = &mut largest[usize::from(passed.is_input)];
+                *largest = largest.max(adjoint.abs());
+            }
             if passed.is_input {
                 let number = components[&passed.statement];
                 for (row, adjoint) in rows.iter_mut().zip(adjoints) {
@@ -94,11 +149,19 @@ impl Adjoint {
                 shares.add(rounding, adjoints);
             }
         })?;
-        Ok(rows.iter().enumerate().flat_map(|(lane, row)| shares.of(lane, row.output)).collect())
+        let budget = rows.iter().enumerate().flat_map(|(lane, row)| shares.of(lane, row.output)).collect();
+        Ok(Swept { budget, largest })
     }
 
-    /// The Jacobian of the outputs that are asked about; with `numbers`, or only its pattern, with ones.
-    fn jacobian(&self, asked: &Asked, places: &[usize], columns: u64, numbers: bool) -> io::Result<Sparse> {
+    /// The Jacobian of the outputs that are asked about; with `numbers`, or only its pattern, with ones. And the numbers of rows that may
+    /// come out otherwise with other roundings.
+    fn jacobian(
+        &self,
+        asked: &Asked,
+        places: &[usize],
+        columns: u64,
+        numbers: bool,
+    ) -> io::Result<(Sparse, Vec<usize>)> {
         let rows = asked.rows.len();
         let active: Vec<_> = asked.active.iter().map(|&(row, shadow, _)| (row, shadow)).collect();
         let components = self.by_statement();
@@ -106,16 +169,18 @@ impl Adjoint {
         let pattern = jacobian::pattern(&self.tape, rows, &active, column)?;
         if !numbers {
             let row = |columns: &Vec<u64>| columns.iter().map(|&column| (column, 1.0)).collect();
-            return Ok(Sparse { columns, rows: pattern.iter().map(row).collect() });
+            return Ok((Sparse { columns, rows: pattern.iter().map(row).collect() }, Vec::new()));
         }
         let (colours, count) = jacobian::colours(&pattern, columns as usize);
         let row = || Row { output: None, values: vec![0.0; columns as usize] };
         let mut compressed: Vec<Row> = std::iter::repeat_with(row).take(count).collect();
         let together = |&(row, shadow, weight): &(usize, Active, f64)| (colours[row], shadow, weight);
         let active: Vec<_> = asked.active.iter().map(together).collect();
-        self.gradients(&active, places, &mut compressed)?;
+        let (_, unsure) = self.gradients(&active, places, &mut compressed)?;
         let compressed: Vec<Vec<f64>> = compressed.into_iter().map(|row| row.values).collect();
-        Ok(jacobian::entries(&pattern, &colours, &compressed, columns))
+        let is_unsure = |&row: &usize| unsure.contains(&colours[row]);
+        let unsure = (0..rows).filter(is_unsure).collect();
+        Ok((jacobian::entries(&pattern, &colours, &compressed, columns), unsure))
     }
 
     /// Derivatives of the outputs in each direction, a column of as many numbers as there are components.

@@ -109,6 +109,25 @@ fn many_outputs_take_several_sweeps() {
     }
 }
 
+/// x·a·b − x·ab + x, of which the derivative is what two of 1e22 leave of each other, and x², with none but its own.
+#[test]
+fn gradients_that_large_derivatives_leave_are_unsure() {
+    let (a, b) = (1.1e10, 1.3e12);
+    let mut p = Program::new();
+    let x = p.input(0, 1.5, 1.0);
+    let scaled = p.mul(x, constant(a));
+    let (there, back) = (p.mul(scaled, constant(b)), p.mul(x, constant(-(a * b))));
+    let left = p.add(there, back);
+    let y = p.add(left, x);
+    let squared = p.mul(x, x);
+    p.print(0, squared);
+    p.print(1, y);
+    p.print(2, scaled);
+    assert_eq!(p.answers(1).unsure, [Some(1)]);
+    let questions = Questions { inputs: 1, most: 64, jacobian: true, ..Questions::default() };
+    assert_eq!(p.0.answers(&questions).unwrap().unsure, [Some(1)]);
+}
+
 #[test]
 fn what_is_zero_contributes_nothing() {
     let mut p = Program::new();

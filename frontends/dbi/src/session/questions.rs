@@ -15,7 +15,7 @@ const MOST: usize = 64;
 fn renumber(answers: &mut Answers, outputs: &[u64]) {
     let rows = answers.gradients.iter_mut().chain(&mut answers.directions).map(|row| &mut row.output);
     let shares = answers.budget.iter_mut().map(|share| &mut share.output);
-    for output in rows.chain(shares).chain(&mut answers.jacobian_outputs) {
+    for output in rows.chain(shares).chain(&mut answers.jacobian_outputs).chain(&mut answers.unsure) {
         let number = output.and_then(|output| outputs.binary_search(&output).ok());
         *output = number.map(|number| number as u64);
     }
@@ -44,6 +44,7 @@ impl State {
                 "{all} outputs depend on an input: gradients of the first {MOST} alone (--output=… chooses)"
             ));
         }
+        self.warn_of_unsure(&answers.unsure);
         self.name_gradient_file(config, &mut answers);
         self.report.answers = Some(answers);
     }

@@ -64,6 +64,9 @@ const RECORD_ENDS: &str = "record-incomplete";
 /// There are more gradients than were found, or shown.
 const LEFT_OUT: &str = "gradients-left-out";
 
+/// Gradients come out otherwise with other roundings.
+const UNSURE: &str = "gradients-unsure";
+
 /// Programs listed before "and so on".
 const MOST: usize = 3;
 
@@ -313,6 +316,26 @@ impl State {
     /// Says that some gradients are left out.
     pub(super) fn warn_of_left_out(&mut self, text: String) {
         self.warn(LEFT_OUT, text);
+    }
+
+    /// Says that gradients of these outputs, or of a sum of outputs, come out otherwise with other roundings.
+    pub(super) fn warn_of_unsure(&mut self, outputs: &[Option<u64>]) {
+        let name = |output: &Option<u64>| output.map_or("the sum".to_owned(), |n| format!("output {n}"));
+        let mut names: Vec<String> = outputs.iter().map(name).collect();
+        names.dedup();
+        if names.is_empty() {
+            return;
+        }
+        let rest = names.len().saturating_sub(MOST);
+        let more = if rest > 0 { format!(" and {rest} more") } else { String::new() };
+        names.truncate(MOST);
+        let names = names.join(", ");
+        self.warn(
+            UNSURE,
+            format!(
+                "gradients of {names}{more} are not to be relied on: far larger derivatives cancel on the way, and with other roundings they come out otherwise (derivatives by one input, found forwards, may be right)"
+            ),
+        );
     }
 
     /// Says that a SPEC names nothing.
