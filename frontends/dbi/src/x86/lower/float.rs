@@ -3,6 +3,7 @@
 use super::build::{Build, Why, XMM_BYTES};
 use super::complete::Value;
 use crate::x86::access;
+use crate::x86::rows;
 use crate::x86::state;
 use crate::x86::table::{Integral, Shape};
 use iced_x86::{Instruction, OpKind};
@@ -350,19 +351,10 @@ pub(super) fn compare_flags(build: &mut Build<'_>, format: Format) -> Result<(),
     Ok(())
 }
 
-/// Tells whether the instruction only sets its destination to zero: x ⊕ x and its kin.
-fn is_zeroing(build: &Build<'_>, by: Integral) -> bool {
-    let [a, b] = sources(build);
-    let same = build.is_register(a)
-        && build.is_register(b)
-        && build.insn.op_register(a) == build.insn.op_register(b);
-    same && by.clears_equals()
-}
-
 /// Bitwise operations and integer arithmetic. What shifts by counts has one operand that matters.
 pub(super) fn bits(build: &mut Build<'_>, by: Integral, lane: Format) -> Result<(), Why> {
     let (bytes, to, [a, b]) = (build.width(0), build.place(0)?, sources(build));
-    if is_zeroing(build, by) {
+    if rows::clears(build.insn) {
         build.clear(to, bytes);
         return build.finish_vector(bytes);
     }
