@@ -18,7 +18,7 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
             if self.is_any(x, from.1) {
                 self.outcome.lost = true;
                 are_traces &= self.are_traces(&[x], from.1);
-                lost.extend(self.leaves_trace(x, from.1).then_some(from));
+                lost.extend(self.is_possible(x, from.1).then_some(from));
             }
         }
         self.are_no_number |= are_traces;
@@ -34,8 +34,8 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         x.iter().all(|&x| !self.is_any(x, bytes) || self.cells.is_trace(self.location(x.place), bytes))
     }
 
-    /// Tells whether what is made of an operand of `bytes` bytes, which has a shadow, is not to be taken for a float without one.
-    fn leaves_trace(&mut self, x: Operand, bytes: usize) -> bool {
+    /// Tells whether what is kept beside an operand of `bytes` bytes can be the shadow of a float of as many.
+    pub(super) fn is_possible(&mut self, x: Operand, bytes: usize) -> bool {
         let format = Format::ALL.into_iter().find(|format| format.bytes() == bytes);
         format.is_none_or(|format| {
             let (bits, shadow) = (self.bits(format, x), self.get(format, x));

@@ -6,7 +6,7 @@
 
 use super::Run;
 use crate::format::Format;
-use crate::shadow::{Cells, Location, Observed, Rule};
+use crate::shadow::{Cells, Location, Rule};
 use crate::step::{Bitwise, Operand};
 use crate::tricks;
 
@@ -42,7 +42,8 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         };
         let is_told = self.is_upper || tricks::is_for_upper_half(by, before, other);
         let is_upper = self.cells.is_upper_half(from).unwrap_or(is_told);
-        if !is_upper && !self.is_half_by_shadow(x[one]) {
+        // What can be no narrow float's is half a double's.
+        if !is_upper && self.is_possible(x[one], HALF.into()) {
             return false;
         }
         let is_power = by == Bitwise::And && other & tricks::UPPER_DIGITS == 0;
@@ -70,13 +71,6 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         self.cells.clear(self.location(r.place), HALF.into());
         self.outcome.taken = true;
         true
-    }
-
-    /// Tells whether the shadow beside a word can be none of a narrow float: it is the upper half of a double's then.
-    fn is_half_by_shadow(&mut self, word: Operand) -> bool {
-        let format = Format::F32;
-        let (bits, shadow) = (self.bits(format, word), self.get(format, word));
-        !self.shadow.is_possible(&Observed { format, bits, shadow: shadow.as_ref() })
     }
 
     fn change_half(&mut self, from: Location, to: Location, change: (bool, i32)) {

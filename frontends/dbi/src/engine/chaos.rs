@@ -31,6 +31,13 @@ pub(crate) fn rounds() -> u64 {
     next().map_or(0, |random| random % LONGEST)
 }
 
+/// Place in the buffer of `room` bytes at `start` to begin at: some steps of so many bytes before its end while there are delays, so that
+/// every kind of record comes to be the last one.
+pub(crate) fn beginning(start: u64, room: u64, step: u64) -> u64 {
+    const FEW: u64 = 7;
+    up_to(FEW).map_or(start, |few| start + room - few * step)
+}
+
 /// A random number from 1 to `most`; nothing while there are no delays.
 pub(crate) fn up_to(most: u64) -> Option<u64> {
     next().map(|random| 1 + random % most)

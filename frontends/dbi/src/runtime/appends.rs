@@ -133,13 +133,10 @@ impl Lanes {
         (at, number)
     }
 
-    /// Has a lane, whose thread does not run translated code, begin again: near where the buffer is full where what is rare is
-    /// wanted, so that every kind of record comes to be the last one.
+    /// Has a lane, whose thread does not run translated code, begin again.
     fn restart(&mut self, lane: usize) {
-        const FEW: u64 = 7;
         let lane = &mut self.lanes[lane];
-        let few = chaos::up_to(FEW).map(|few| few * size_of::<CallVector>() as u64);
-        lane.taken = few.map_or(lane.buffer, |few| lane.buffer + ROOM - few);
+        lane.taken = chaos::beginning(lane.buffer, ROOM, size_of::<CallVector>() as u64);
         lane.thread.restart(lane.taken);
     }
 }
@@ -152,14 +149,14 @@ pub(super) extern "C" fn append_call(call: &mut FunctionCall, recording: &Record
     // The block has seen to it that there is room for what its instructions append.
     let has_room = shape == Shape::Instruction || !is_full(recording.next.load(Ordering::Relaxed));
     if has_room || op.makes_whole() {
-        append_call_of_engine(call, recording);
+        append_with_room(call, recording);
     } else {
         (call.shadow, call.is_unknown) = ([0; 4], 1);
     }
 }
 
-/// Does what [`append_call`] does, while the thread has appended nothing else since its buffer was emptied: there is room.
-pub(super) fn append_call_of_engine(call: &mut FunctionCall, recording: &Recording) {
+/// Does what [`append_call`] does, where the buffer has room, as one has that was just emptied.
+pub(super) fn append_with_room(call: &mut FunctionCall, recording: &Recording) {
     let Function { op, format, width, .. } = Function::from_bits(call.function as u32);
     let lanes = width / format.bytes() as u8;
     (call.shadow, call.is_unknown) = ([0; 4], 0);

@@ -59,14 +59,10 @@ impl<R> Buffer<R> {
         self.done..self.thread.next.load(Ordering::Acquire)
     }
 
-    /// Has the owner, which does not run translated code now, begin again: near the end where what is rare is wanted, so that
-    /// every kind of record comes to be the last one.
+    /// Has the owner, which does not run translated code now, begin again.
     fn restart(&mut self) {
-        const FEW: u64 = 7;
-        let end = self.start + BUFFER;
-        let first = chaos::up_to(FEW).map_or(self.start, |few| end - few * STRIDE);
-        self.done = first;
-        self.thread.restart(first);
+        self.done = chaos::beginning(self.start, BUFFER, STRIDE);
+        self.thread.restart(self.done);
     }
 
     /// Replays what waits, with `waits` as [`Replay::all`] has it. Tells whether that was any.

@@ -4,7 +4,7 @@
 //! its policy.
 
 use super::appends::Lanes;
-use super::appends::{append_call, append_call_of_engine};
+use super::appends::{append_call, append_with_room};
 use super::buffers::{All, Buffers};
 use super::carried::{Carried, Shared, lock_caught_up};
 use super::cells::MirrorCells;
@@ -296,7 +296,7 @@ impl<S: Recorded<Vectors, Recurring: Send>> Reach<S> for reach::Recorded {
 
 impl<S: Appended> Reach<S> for reach::Appended {
     const FUNCTIONS: Option<FunctionCode> =
-        Some(FunctionCode { evaluate: append_call, evaluate_slowly: append_call_of_engine });
+        Some(FunctionCode { evaluate: append_call, evaluate_slowly: append_with_room });
     const APPENDS: bool = true;
 
     fn buffers(_vectors: Option<Vectors>) -> Option<Box<dyn Buffers<S>>> {

@@ -9,6 +9,7 @@ use super::state::{Session, State};
 use super::tree;
 use shadowgrind_core::findings::{Input, Listed, Warning};
 use shadowgrind_reports::document::Symbols;
+use std::collections::BTreeSet;
 
 /// An input was never reached.
 const NEVER_REACHED: &str = "input-never-reached";
@@ -67,8 +68,15 @@ const LEFT_OUT: &str = "gradients-left-out";
 /// Gradients come out otherwise with other roundings.
 const UNSURE: &str = "gradients-unsure";
 
-/// Programs listed before "and so on".
+/// Names listed before "and so on".
 const MOST: usize = 3;
+
+/// The first few of these names, and how many more there are.
+fn listed(names: &[String]) -> String {
+    let (first, rest) = names.split_at(names.len().min(MOST));
+    let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
+    first.join(", ") + &more
+}
 
 impl Session {
     /// Warns of what is known at the end only. `is_concerned`: there is something to say about the program.
@@ -98,17 +106,14 @@ impl Session {
     }
 
     fn warn_of_unfollowed(&self, state: &mut State) {
-        let mut programs = tree::all_unfollowed(&*self.tree);
-        let count = programs.len();
-        if count == 0 {
+        let programs = tree::all_unfollowed(&*self.tree);
+        if programs.is_empty() {
             return;
         }
-        programs.truncate(MOST);
-        let more = if count > MOST { format!(" and {} more", count - MOST) } else { String::new() };
-        let programs = programs.join(", ");
+        let programs = listed(&programs);
         let text = format!(
             "child processes executed programs that were not followed (--trace-children=yes follows them): \
-             {programs}{more}"
+             {programs}"
         );
         state.warn(NOT_FOLLOWED, text);
     }
@@ -321,19 +326,16 @@ impl State {
     /// Says that gradients of these outputs, or of a sum of outputs, come out otherwise with other roundings.
     pub(super) fn warn_of_unsure(&mut self, outputs: &[Option<u64>]) {
         let name = |output: &Option<u64>| output.map_or("the sum".to_owned(), |n| format!("output {n}"));
-        let mut names: Vec<String> = outputs.iter().map(name).collect();
-        names.dedup();
-        if names.is_empty() {
+        // Gradients and Jacobian may both say so of one.
+        let outputs: BTreeSet<_> = outputs.iter().collect();
+        if outputs.is_empty() {
             return;
         }
-        let rest = names.len().saturating_sub(MOST);
-        let more = if rest > 0 { format!(" and {rest} more") } else { String::new() };
-        names.truncate(MOST);
-        let names = names.join(", ");
+        let names = listed(&outputs.into_iter().map(name).collect::<Vec<_>>());
         self.warn(
             UNSURE,
             format!(
-                "gradients of {names}{more} are not to be relied on: far larger derivatives cancel on the way, and with other roundings they come out otherwise (derivatives by one input, found forwards, may be right)"
+                "gradients of {names} are not to be relied on: far larger derivatives cancel on the way, and with other roundings they come out otherwise (derivatives by one input, found forwards, may be right)"
             ),
         );
     }

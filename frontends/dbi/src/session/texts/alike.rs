@@ -63,12 +63,20 @@ impl Text {
 }
 
 impl Texts {
+    /// The numbers of text `text` from number `first` on that are `alike`.
+    fn fitting<'a>(
+        &'a self,
+        text: usize,
+        alike: &'a Alike,
+        first: usize,
+    ) -> impl Iterator<Item = Place> + 'a {
+        self.all[text].fitting(alike, first).map(move |token| Place { text, token })
+    }
+
     /// The origin of a copy of a number that is `alike`, where nothing around the copy tells: as [`Texts::in_order`] says it of all
     /// of these. Nothing if there are none.
     pub(super) fn in_order_of_alike(&self, alike: Alike) -> Option<Origin> {
-        let fitting = |n: usize, first: usize| {
-            self.all[n].fitting(&alike, first).map(move |token| Place { text: n, token })
-        };
+        let fitting = |n: usize, first: usize| self.fitting(n, &alike, first);
         let firsts: Vec<Place> = (0..self.all.len()).filter_map(|n| fitting(n, 0).next()).collect();
         let next =
             |n: usize| fitting(n, self.all[n].next).next().filter(|place| self.all[n].is_next(place.token));
@@ -82,17 +90,17 @@ impl Texts {
                 current.and_then(next).or_else(|| last.filter(|&place| self.follows_last(place)))
             }
         };
-        Some(found.map_or_else(|| Origin::Ambiguous(Candidates::Alike(alike.clone())), Origin::Known))
+        Some(match found {
+            Some(place) => Origin::Known(place),
+            None => Origin::Ambiguous(Candidates::Alike(alike)),
+        })
     }
 
     /// The places of these numbers.
     pub(crate) fn places(&self, candidates: &Candidates) -> Vec<Place> {
         match candidates {
             Candidates::At(places) => places.clone(),
-            Candidates::Alike(alike) => {
-                let of = |n: usize| self.all[n].fitting(alike, 0).map(move |token| Place { text: n, token });
-                (0..self.all.len()).flat_map(of).collect()
-            }
+            Candidates::Alike(alike) => (0..self.all.len()).flat_map(|n| self.fitting(n, alike, 0)).collect(),
         }
     }
 
@@ -101,7 +109,7 @@ impl Texts {
         let Some(&n) = self.by_name.get(name) else { return false };
         match candidates {
             Candidates::At(places) => places.iter().any(|place| place.text == n),
-            Candidates::Alike(alike) => self.all[n].fitting(alike, 0).next().is_some(),
+            Candidates::Alike(alike) => self.fitting(n, alike, 0).next().is_some(),
         }
     }
 }

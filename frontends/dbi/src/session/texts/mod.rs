@@ -211,9 +211,7 @@ impl Texts {
 
     /// Texts that were read and of which no number was parsed, integers aside, with how many there are.
     pub(crate) fn unparsed(&mut self) -> Vec<(TextSource, usize)> {
-        let is_read = |text: &&mut Text| {
-            matches!(text.name, TextSource::Stdin | TextSource::File(_)) && !text.is_parsed
-        };
+        let is_read = |text: &&mut Text| text.is_in_order() && !text.is_parsed;
         let count = |text: &mut Text| {
             text.update();
             let is_other = |(n, token): (usize, &Token)| !token.is_integer && !text.integers.contains(&n);

@@ -50,8 +50,9 @@ impl Texts {
     /// The integer of which there is a copy, `text`, at `address`: one that was read before only where the bytes around say so.
     fn integer_copied_from(&self, m: &dyn Machine, address: u64, text: &[u8], value: f64) -> Option<Place> {
         let around = Around::of(m, address, text.len());
-        let integers = Some(Alike::integers(value)).filter(|_| !around.tells());
-        if let Some(origin) = integers.and_then(|alike| self.in_order_of_alike(alike)) {
+        if !around.tells()
+            && let Some(origin) = self.in_order_of_alike(Alike::integers(value))
+        {
             return origin.known();
         }
         let mut places = self.alike(value);
@@ -138,8 +139,10 @@ impl Texts {
     fn copied_from(&self, m: &dyn Machine, address: u64, text: &[u8], value: f64) -> Origin {
         let around = Around::of(m, address, text.len());
         let follows_minus = around.before.last() == Some(&b'-');
-        let written = Some(Alike::written(text, value)).filter(|_| !around.tells() && !follows_minus);
-        if let Some(origin) = written.and_then(|alike| self.in_order_of_alike(alike)) {
+        if !around.tells()
+            && !follows_minus
+            && let Some(origin) = self.in_order_of_alike(Alike::written(text, value))
+        {
             return origin;
         }
         let alike = |is_negated| if is_negated { self.negated(text, value) } else { self.alike(value) };
