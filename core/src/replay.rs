@@ -116,6 +116,7 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
                 self.outcome.lost |= self.cells.carries(self.location(*at), usize::from(*bytes)) != 0;
             }
             Step::Compare { format, predicate, x } => self.compare(*format, *predicate, *x),
+            Step::Equal { x, bytes, around } => self.compare_digits(*x, (*bytes).into(), (*around).into()),
             Step::Integer { format, how, x } => {
                 let (bits, shadow) = (self.bits(*format, *x), self.get(*format, *x));
                 self.outcome.made_whole |= shadow.is_some();
@@ -187,6 +188,15 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         let from = from.map(|place| self.location(place));
         let to = self.location(to);
         self.cells.permute(from, to, map);
+    }
+
+    fn compare_digits(&mut self, x: [Operand; 2], bytes: usize, around: usize) {
+        let carries = |operand: Operand| self.cells.carries(self.location(operand.place), around) != 0;
+        if x.map(carries).contains(&true) {
+            self.outcome.decided = true;
+            let [a, b] = x.map(|operand| &self.record[usize::from(operand.value)..][..bytes]);
+            self.outcome.equal |= a == b;
+        }
     }
 
     fn compare(&mut self, format: Format, predicate: Predicate, x: [Operand; 2]) {

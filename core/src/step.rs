@@ -301,6 +301,15 @@ pub enum Step {
         /// The two.
         x: [Operand; 2],
     },
+    /// Integers are compared that may be digits of floats, and it is asked whether they are equal. No shadow sees that.
+    Equal {
+        /// The two.
+        x: [Operand; 2],
+        /// Bytes of each, at most eight.
+        bytes: u16,
+        /// Bytes of the floats that they may be parts of.
+        around: u16,
+    },
     /// A float becomes an integer.
     Integer {
         /// The format.

@@ -140,6 +140,27 @@ fn comparisons_of_floats_with_derivatives_are_counted() {
     }
 }
 
+/// Code that asks whether the digits of a float are those of a number, and finds it so, has taken a way on which there is no derivative.
+#[test]
+fn digits_that_are_found_equal_are_counted() {
+    for level in ["-O0", "-O1", "-O2", "-O3"] {
+        for (shadow, options) in on_each_path() {
+            let flags = format!("{level} -g");
+            let Some(seen) = observe(shadow, "decided_by_digits.c", &flags, "sse2", options) else { return };
+            let decisions =
+                seen.report.document["coverage"]["decisions"].as_array().cloned().unwrap_or_default();
+            let equal = decisions
+                .iter()
+                .map(|one| (one["site"]["function"].as_str().unwrap_or_default(), one["equal"].as_u64()));
+            let equal: BTreeMap<_, _> = equal.collect();
+            let ways = ["whole", "two_at_once", "upper", "zero", "narrow", "in_memory"];
+            let expected = ways.into_iter().map(|way| (way, Some(1))).collect();
+            assert_eq!(equal, expected, "{shadow} {level} {options:?}");
+            assert_eq!(gaps(&seen), [], "{shadow} {level} {options:?}");
+        }
+    }
+}
+
 /// Up to 2^20 times at one place, and the report says that there may be more; equality always.
 #[test]
 fn comparisons_are_counted_often_enough() {

@@ -30,7 +30,7 @@ pub(crate) fn consumed(predicate: Predicate, pc: u64) -> Predicate {
 /// Relations that the instructions from `pc` on ask for; `None` where that is not seen.
 fn relations(pc: u64, read: impl Fn(u64) -> Instruction) -> Option<u8> {
     let compare = read(pc);
-    if compare.rflags_written() & RELATION != RELATION {
+    if compare.rflags_modified() & RELATION != RELATION {
         return None;
     }
     let (mut asked, mut asks_for_nan) = (None, false);

@@ -13,7 +13,7 @@ use iced_x86::{Decoder, DecoderOptions, Instruction};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::shadow::Watch;
 use shadowgrind_core::site::Site;
-use shadowgrind_core::step::{Step, Sums};
+use shadowgrind_core::step::{Predicate, Step, Sums};
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -139,11 +139,14 @@ impl OutOfLine {
         let mut lowering = self.lowerer.lower(insn, top, whole);
         if let Lowering::Steps(lowered) = &mut lowering {
             lowered.lowered.sums = sums;
-            for step in &mut lowered.lowered.steps {
-                if let Step::Compare { predicate, .. } = step {
+            lowered.lowered.steps.retain_mut(|step| match step {
+                Step::Compare { predicate, .. } => {
                     *predicate = consumed(*predicate, insn.ip());
+                    true
                 }
-            }
+                Step::Equal { .. } => consumed(Predicate::ORDER, insn.ip()).asks_for_equality(),
+                _ => true,
+            });
         }
         lowering
     }

@@ -64,6 +64,30 @@ pub(super) fn bits(build: &mut Build<'_>, by: Integral) -> Result<(), Why> {
     build.finish_general(0)
 }
 
+/// Bytes of each of the integers that an instruction which leaves nothing but flags compares, with each other or with zero, if they may
+/// be digits of floats.
+pub(crate) fn bytes_compared(insn: &Instruction, by: Integral) -> Option<u16> {
+    let compares = match by {
+        Integral::Subtract => !is_same_register(insn),
+        Integral::And => is_same_register(insn),
+        _ => false,
+    };
+    let is_register = insn.op0_kind() == OpKind::Register;
+    let bytes = if is_register { insn.op0_register().size() } else { insn.memory_size().size() };
+    (compares && bytes >= Format::F32.bytes()).then_some(bytes as u16)
+}
+
+/// The step of a comparison of integers, if it is one that may be of floats' digits.
+pub(super) fn compare(build: &mut Build<'_>, by: Integral) -> Result<(), Why> {
+    let Some(bytes) = bytes_compared(build.insn, by) else { return Ok(()) };
+    let x = bit_operand(build, 0, bytes)?;
+    let y = if is_same_register(build.insn) { build.constant(0) } else { bit_operand(build, 1, bytes)? };
+    // The first digits of a register are those of all that is in it.
+    let around = if build.is_memory(0) || build.is_memory(1) { bytes } else { 8 };
+    build.step(Step::Equal { x: [x, y], bytes, around });
+    Ok(())
+}
+
 /// A sum of a float's bits and something else, or a product with 2 to 5, 8 or 9, made as an address.
 pub(super) fn address(build: &mut Build<'_>) -> Result<(), Why> {
     let (bytes, to) = (build.width(0), build.place(0)?);

@@ -32,7 +32,7 @@ mod x87;
 pub(in crate::x86) mod tests;
 
 pub(crate) use address::AddressRecipe;
-pub(crate) use bits::{clears, doubles, is_product};
+pub(crate) use bits::{bytes_compared, clears, doubles, is_product};
 pub(crate) use float::predicate;
 pub(crate) use general::condition;
 pub(crate) use image::{ImageRun, StateOp, Transfer};
@@ -166,7 +166,8 @@ impl Lowerer {
 
     fn steps(&mut self, build: &mut Build<'_>, row: Row) -> Result<(), Why> {
         let keeps_floats = match row {
-            Row::Integer | Row::Hint | Row::Flags(_) | Row::Mxcsr(_) => true,
+            Row::Flags(by) => bits::bytes_compared(build.insn, by).is_none(),
+            Row::Integer | Row::Hint | Row::Mxcsr(_) => true,
             Row::X87(X87::Status) => !build.is_memory(0),
             Row::X87(x87) => x87.keeps_floats(),
             _ => is_plain(build.insn, row),
@@ -189,7 +190,8 @@ impl Lowerer {
 
     fn by_row(&mut self, build: &mut Build<'_>, row: Row) -> Result<(), Why> {
         match row {
-            Row::Integer | Row::Hint | Row::Flags(_) | Row::Mxcsr(_) => Ok(()),
+            Row::Flags(by) => bits::compare(build, by),
+            Row::Integer | Row::Hint | Row::Mxcsr(_) => Ok(()),
             Row::Nothing | Row::State(..) => Ok(()),
             Row::Gap(why) => Err(why),
             Row::Digits => {

@@ -102,7 +102,8 @@ impl Emitter {
             Row::Round(format, shape) if records => self.arithmetic(at, rounding(insn), None, format, shape),
             row if is_masked(row, insn) && !has_masked_rule(row) => self.checked(at),
             Row::Mxcsr(_) if self.hides_mxcsr() => self.annotated_mxcsr(at),
-            Row::Integer | Row::Hint | Row::Flags(_) | Row::Mxcsr(_) => self.integer(at),
+            Row::Flags(by) => self.flags(at, by),
+            Row::Integer | Row::Hint | Row::Mxcsr(_) => self.integer(at),
             Row::Digits if self.mode.is_off() => self.integer(at),
             Row::Digits if self.digits_alone(at) => {}
             Row::General(general) => self.general(at, general),

@@ -24,6 +24,7 @@ mod digits;
 mod double;
 mod element;
 pub(super) mod encode;
+mod equality;
 mod exchange;
 mod fields;
 mod function;
