@@ -26,6 +26,7 @@ pub(crate) use forms::{
 };
 use iced_x86::{Instruction, OpKind};
 use shadowgrind_core::format::Format;
+use std::cell::OnceCell;
 pub(crate) use upper::changes_word;
 use uses::{format_of, takes_integer, used_alone, used_as};
 
@@ -96,49 +97,96 @@ impl Whole {
 
 /// The instructions of `insns`, by address, that are known to change a part of a float.
 pub(crate) fn find(insns: &[Insn]) -> Vec<(u64, Whole)> {
-    let addresses = std::cell::OnceCell::new();
-    let mut passing = Vec::new();
-    let mut whole = |n: usize| {
-        let insn = &insns[n].decoded;
-        if asked::is_only_asked(insns, n) || upper::is_for_power(insns, n) {
-            return Some(Whole::Asked);
+    let mut search = Search::new(insns);
+    let found = (0..insns.len()).filter_map(|n| Some((insns[n].pc(), search.whole(n)?)));
+    let found: Vec<(u64, Whole)> = found.collect();
+    // What is on its way is nothing else.
+    search.passing.into_iter().chain(found).collect()
+}
+
+/// Search for instructions that change parts of floats.
+struct Search<'a> {
+    insns: &'a [Insn],
+    /// Addresses of memory operands, once they are asked for.
+    addresses: OnceCell<Vec<Option<Address>>>,
+    /// True if some instruction may tell that a word is the upper half of a double.
+    tells_upper: bool,
+    /// True if some instruction leaves nothing but an exponent.
+    cuts_power: bool,
+    /// Instructions that lie on the way of an end of a float, back to where it was read or to where it is written.
+    passing: Vec<(u64, Whole)>,
+}
+
+impl<'a> Search<'a> {
+    fn new(insns: &'a [Insn]) -> Self {
+        let any = |is: fn(&Instruction) -> bool| insns.iter().any(|insn| is(&insn.decoded));
+        let (tells_upper, cuts_power) = (any(upper::may_tell), any(upper::cuts_power));
+        Search { insns, addresses: OnceCell::new(), tells_upper, cuts_power, passing: Vec::new() }
+    }
+
+    /// Effect of instruction `n` on a float of which it changes a part; nothing for most, as their rows tell.
+    fn whole(&mut self, n: usize) -> Option<Whole> {
+        let (insns, insn) = (self.insns, &self.insns[n].decoded);
+        match rows::row(insn) {
+            Row::General(General::Move | General::Extend(_)) => self.moved(n),
+            Row::General(General::Bits(_) | General::Address) => self.calculated(n),
+            Row::Logic(..) | Row::Ternary(_) if joins(insn) => used_as(insns, n).map(Whole::Result),
+            Row::Trick(..) | Row::Move(..) if asked::is_only_asked(insns, n) => Some(Whole::Asked),
+            Row::Trick(..) if sums_narrow_lanes(insn) => {
+                used_as(insns, n).filter(|&format| format == Format::F64).map(Whole::Result)
+            }
+            Row::Move(..) if mixed::may_mix(insn) => self.mixed(n),
+            _ => None,
         }
-        if upper::is_changed(insns, n) {
-            return Some(Whole::Upper);
-        }
-        if joins(insn) {
-            return used_as(insns, n).map(Whole::Result);
-        }
-        if flips(insn) {
-            return used_alone(insns, n).map(Whole::Result);
-        }
-        if sums_narrow_lanes(insn) {
-            return used_as(insns, n).filter(|&format| format == Format::F64).map(Whole::Result);
-        }
+    }
+
+    /// Effect of a move between general registers and memory.
+    fn moved(&mut self, n: usize) -> Option<Whole> {
+        let insn = &self.insns[n].decoded;
         if cuts_by_moving(insn) {
             let half = insn.op1_register().size();
-            return used_as(insns, n).filter(|format| format.bytes() == 2 * half).map(Whole::Result);
+            return used_as(self.insns, n).filter(|format| format.bytes() == 2 * half).map(Whole::Result);
         }
-        if mixed::may_mix(insn) {
-            return used_alone(insns, n).and_then(|format| match format {
-                Format::F64 => Some(Whole::Mixed),
-                Format::F32 => Some(Whole::Alone),
-                _ => None,
-            });
-        }
-        let part = Part::of(insn)?;
-        if part.is_in_memory {
-            let addresses = addresses.get_or_init(|| addresses_of(insns));
-            written(insns, n, part, addresses, &mut passing)
+        self.part(n)
+    }
+
+    /// Effect of an integer operation on general registers or memory.
+    fn calculated(&mut self, n: usize) -> Option<Whole> {
+        let (insns, insn) = (self.insns, &self.insns[n].decoded);
+        if self.cuts_power && upper::is_for_power(insns, n) {
+            Some(Whole::Asked)
+        } else if self.tells_upper && upper::is_changed(insns, n) {
+            Some(Whole::Upper)
+        } else if joins(insn) {
+            used_as(insns, n).map(Whole::Result)
+        } else if flips(insn) {
+            used_alone(insns, n).map(Whole::Result)
+        } else if mixed::joins_registers(insn) {
+            self.mixed(n)
         } else {
-            let format = used_as(insns, n).filter(|format| part.bytes < format.bytes() as u8)?;
-            Some(Whole::Part { format, at: part.at })
+            self.part(n)
         }
-    };
-    let found: Vec<(u64, Whole)> =
-        (0..insns.len()).filter_map(|n| Some((insns[n].pc(), whole(n)?))).collect();
-    // What is on its way is nothing else.
-    passing.into_iter().chain(found).collect()
+    }
+
+    /// Effect of an instruction that may put doubles together from parts of several.
+    fn mixed(&self, n: usize) -> Option<Whole> {
+        match used_alone(self.insns, n)? {
+            Format::F64 => Some(Whole::Mixed),
+            Format::F32 => Some(Whole::Alone),
+            _ => None,
+        }
+    }
+
+    /// Effect of a part that is written into a register or to memory.
+    fn part(&mut self, n: usize) -> Option<Whole> {
+        let part = Part::of(&self.insns[n].decoded)?;
+        if part.is_in_memory {
+            let addresses = self.addresses.get_or_init(|| addresses_of(self.insns));
+            return written(self.insns, n, part, addresses, &mut self.passing);
+        }
+        let format = used_as(self.insns, n).filter(|format| part.bytes < format.bytes() as u8)?;
+        Some(Whole::Part { format, at: part.at })
+    }
 }
 
 /// Effect of a store of a part; instructions by which it has become what it is are added to `passing`.

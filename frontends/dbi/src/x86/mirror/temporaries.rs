@@ -20,7 +20,7 @@ use crate::x86::code::SpilledVector;
 use crate::x86::rows;
 use crate::x86::superblock::Superblock;
 use crate::x86::table::Row;
-use iced_x86::{Instruction, InstructionInfoFactory, OpAccess};
+use iced_x86::{FlowControl, Instruction, InstructionInfoFactory, OpAccess};
 
 /// Upper vector registers that never hold a shadow: the first temporaries with AVX-512.
 pub(super) const UPPER: [u8; 2] = [31, 30];
@@ -222,6 +222,11 @@ impl ScratchAllocator {
 /// Vector registers that `insn` uses, and those of them that it writes, certainly and all of what anybody looks at, and does not
 /// read; as masks. What clears them all uses none: its annotation begins after it.
 fn uses(insn: &Instruction, facts: &mut InstructionInfoFactory) -> (u16, u16) {
+    let row = rows::row(insn);
+    // Most instructions have nothing to do with vectors, and need not be described.
+    if matches!(row, Row::General(_) | Row::Flags(_)) || insn.flow_control() != FlowControl::Next {
+        return (0, 0);
+    }
     let (mut used, mut written, mut others) = (0, 0, 0);
     for register in facts.info(insn).used_registers() {
         let number = register.register().number() as u32;
@@ -232,6 +237,6 @@ fn uses(insn: &Instruction, facts: &mut InstructionInfoFactory) -> (u16, u16) {
         let kind = if register.access() == OpAccess::Write { &mut written } else { &mut others };
         *kind |= 1 << number;
     }
-    let clears_all = matches!(rows::row(insn), Row::ZeroUpper | Row::ZeroAll);
+    let clears_all = matches!(row, Row::ZeroUpper | Row::ZeroAll);
     (if clears_all { 0 } else { used }, written & !others)
 }

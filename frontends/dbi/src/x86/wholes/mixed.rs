@@ -15,8 +15,8 @@ pub(crate) fn may_mix(insn: &Instruction) -> bool {
         return false;
     }
     let from_register = || (0..insn.op_count()).all(|n| insn.op_kind(n) != OpKind::Memory);
-    let element = insn.code().op_code().memory_size().element_size();
-    if insn.has_op_mask() && element < Format::F64.bytes() {
+    let element = || insn.code().op_code().memory_size().element_size();
+    if insn.has_op_mask() && element() < Format::F64.bytes() {
         return true;
     }
     match moved {

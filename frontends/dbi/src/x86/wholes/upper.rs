@@ -28,6 +28,11 @@ pub(super) fn is_changed(insns: &[Insn], n: usize) -> bool {
     may_change(insn) && told() == Some(true)
 }
 
+/// Tells whether `insn` may tell that a word which it reads, makes or lies before is the upper half of a double.
+pub(super) fn may_tell(insn: &Instruction) -> bool {
+    told(insn) == Some(true) || raises_upper(insn) || has_double_in_memory(insn)
+}
+
 /// Tells whether `insn` makes a word of another, which may have zeros above it in a register, by logic or a sum.
 pub(super) fn may_change(insn: &Instruction) -> bool {
     let is_word = match insn.op0_kind() {
@@ -54,10 +59,9 @@ pub(super) fn is_for_power(insns: &[Insn], n: usize) -> bool {
 }
 
 /// Tells whether `insn` leaves nothing but the exponent, perhaps with a sign, of what may be a word of a float.
-fn cuts_power(insn: &Instruction) -> bool {
-    let Row::General(General::Bits(by)) = rows::row(insn) else { return false };
-    let constant = insn.immediate(insn.op_count() - 1) as u32;
-    by == Integral::And && constant & UPPER_DIGITS == 0 && told(insn).is_some()
+pub(super) fn cuts_power(insn: &Instruction) -> bool {
+    let cuts = rows::row(insn) == Row::General(General::Bits(Integral::And)) && told(insn).is_some();
+    cuts && insn.immediate(insn.op_count() - 1) as u32 & UPPER_DIGITS == 0
 }
 
 /// Tells whether `insn` makes a word of another in a register by logic or a sum.
@@ -185,20 +189,22 @@ fn raises_upper(insn: &Instruction) -> bool {
         && insn.immediate8() == 32
 }
 
+/// Tells whether the memory that `insn` names, if it does, holds a double.
+fn has_double_in_memory(insn: &Instruction) -> bool {
+    let row = rows::row(insn);
+    insn.memory_size().size() == 2 * HALF
+        && (format_of(insn, row) == Some(Format::F64) || matches!(row, Row::Move(..)))
+}
+
 /// Tells whether `insn` reads or writes a double in memory of which one of these places is the upper half.
 fn is_behind_half(insn: &Instruction, places: &[Place]) -> bool {
     if !places.iter().any(|place| place.is_memory()) {
         return false;
     }
-    let row = rows::row(insn);
-    let is_double = || {
-        insn.memory_size().size() == 2 * HALF
-            && (format_of(insn, row) == Some(Format::F64) || matches!(row, Row::Move(..)))
-    };
     (0..insn.op_count()).any(|operand| match Place::of(insn, operand) {
         Some(Place::Memory(base, displacement)) => {
             let behind = Place::Memory(base, displacement.wrapping_add(HALF as u64));
-            places.contains(&behind) && is_double()
+            places.contains(&behind) && has_double_in_memory(insn)
         }
         _ => false,
     })
