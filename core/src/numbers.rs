@@ -73,6 +73,8 @@ const FRACTION: u64 = (1 << FRACTION_BITS) - 1;
 const POWERS: (i32, i32) = (-250, 1000);
 /// The cell of an `f32` less the number. Its last byte is none of those that marks have, which a rotation puts in their place.
 const SINGLE: u32 = 0x0200_0000;
+/// The least number of a result: 0 is none's, and 1 [marks the rest](crate::shadow::Cells::mark_rest) of a float.
+pub const FIRST: u64 = 2;
 /// Numbers that cells of an `f32` have room for.
 pub const SINGLES: u64 = (DOUBLES - SINGLE) as u64;
 /// The least upper half of a double's cell.

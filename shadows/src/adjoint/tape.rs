@@ -9,6 +9,7 @@ use super::columns::{Columns, LOOPS, Rounding, SKIPS, Statement};
 use super::loops::Loop;
 use super::store::{Place, Store};
 use shadowgrind_core::appended::BLOCK;
+use shadowgrind_core::numbers::FIRST;
 use std::io;
 use std::path::PathBuf;
 
@@ -61,9 +62,8 @@ impl Tape {
             full: Vec::new(),
             open: Columns::default(),
             loops: Vec::new(),
-            // Nothing has the number 0.
             blocks: BLOCK,
-            next: 1,
+            next: FIRST,
             end: BLOCK,
             count: 0,
             chunk: (memory / BYTES).clamp(FEWEST, MOST) as usize,
