@@ -24,6 +24,11 @@ pub struct Given<'a, V> {
 
 /// A shadow of numbers in place, whose rule can be emitted beside the guest's instructions.
 pub trait Inline: Rule<Value = f64> + Shadow<Words = InPlace> {
+    /// The rule of arithmetic adds products of partials and shadows ([`Arith::scaled`] and its like), and is NaN where one of them is. A
+    /// front end may then multiply without asking whether a shadow is absent, and do as the rule says only if the result is NaN:
+    /// nothing times a number adds nothing. A result of −0 may become +0 by that.
+    const ADDS_PRODUCTS: bool = false;
+
     /// The shadow of the result of `op`, whose derivatives are `gradient`.
     fn rule<K: Arith>(k: &K, op: Op, gradient: &Gradient<K>, given: Given<'_, K::V>) -> K::V;
 

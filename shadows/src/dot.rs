@@ -108,6 +108,8 @@ impl Dot {
 }
 
 impl Inline for Dot {
+    const ADDS_PRODUCTS: bool = true;
+
     fn rule<K: Arith>(k: &K, _op: Op, gradient: &Gradient<K>, given: Given<'_, K::V>) -> K::V {
         chain_rule::derivative(k, gradient, given.shadows)
     }

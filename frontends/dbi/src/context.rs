@@ -247,6 +247,8 @@ pub(crate) struct Context {
     pub(crate) shadows: Shadows,
     /// Vector registers and whatever else annotations spill.
     pub(crate) spills: [[u8; 64]; SPILL_SLOTS],
+    /// Vector registers that a rule takes which is computed anew.
+    pub(crate) anew: [[u8; 64]; ANEW_SLOTS],
     /// Guest vector and x87 state while the engine runs, standard XSAVE format.
     pub(crate) xsave: Xsave,
     /// Floats whose digits integer code took: bits, cell, number of the event, bytes. The oldest are overwritten.
@@ -274,6 +276,9 @@ pub(crate) const TAKEN: usize = 1024;
 
 /// Places in [`Context::spills`].
 pub(crate) const SPILL_SLOTS: usize = 13;
+
+/// Places in [`Context::anew`].
+pub(crate) const ANEW_SLOTS: usize = 6;
 
 /// Shadows of registers, for [`Context::shadows`].
 #[repr(C, align(64))]
@@ -314,6 +319,7 @@ impl Context {
     pub(crate) const OFFSET_MXCSR_PATIENCE: u32 = offset_of!(Context, mxcsr.patience) as u32;
     pub(crate) const OFFSET_SHADOWS: u32 = offset_of!(Context, shadows) as u32;
     pub(crate) const OFFSET_SPILLS: u32 = offset_of!(Context, spills) as u32;
+    pub(crate) const OFFSET_ANEW: u32 = offset_of!(Context, anew) as u32;
     pub(crate) const OFFSET_CALL: u32 = offset_of!(Context, call) as u32;
     pub(crate) const OFFSET_BETWEEN: u32 = offset_of!(Context, between) as u32;
     pub(crate) const OFFSET_CALLS: u32 = offset_of!(Context, calls) as u32;

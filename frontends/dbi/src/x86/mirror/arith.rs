@@ -12,11 +12,12 @@ use super::operands::{Operands, rest_source, source_numbers};
 use super::places;
 use super::record::Plan;
 use super::rounding::Sum;
+use super::speculation;
 use super::temporaries::UPPER;
 use crate::x86::access;
 use crate::x86::asm::Asm;
 use crate::x86::emit::Emitter;
-use crate::x86::rules::{self, Binding, Constants, InlineRule, Job, Rest};
+use crate::x86::rules::{self, Binding, Constants, InlineRule, Job, Rest, Written};
 use crate::x86::table::Shape;
 use crate::x86::vector::Place;
 use iced_x86::{EncodingKind, OpKind};
@@ -313,10 +314,17 @@ impl Emitter {
                 Place::Reg(from) => self.move_shadow(to, from, 16),
             }
         }
-        let temps = self.temporaries_for(&rule, d, to);
+        let may_ask = self.may_ask(at);
+        let temps = self.temporaries_for(&rule, d, to, may_ask);
         self.begin_rule(at);
-        let result = self.rule(&rule, d, to, &temps);
+        let job = rule.job(inline, d, to, &temps);
+        let constants = Constants::at(self.mirror().settings.constants);
+        let Written { result, question, .. } =
+            speculation::emit(&mut self.out.hot, &job, &constants, may_ask);
         self.end_rule(at);
+        if let Some(question) = question {
+            self.compute_anew(&job, question);
+        }
         if rest.is_some() && !places::keeps_upper(insn) {
             self.move_shadow(to, to, 16);
         }
@@ -346,13 +354,14 @@ impl Emitter {
     }
 
     /// Temporaries for a rule: of as many as it may take, those that it writes are picked.
-    fn temporaries_for(&mut self, rule: &Rule, d: u8, to: u8) -> Vec<u8> {
+    fn temporaries_for(&mut self, rule: &Rule, d: u8, to: u8, may_ask: bool) -> Vec<u8> {
         let inline = self.inline_rule();
         let temps = self.candidates(inline.temporaries(rule.op));
         let mut trial = std::mem::replace(&mut self.mirror().trial, Asm::new(0));
         trial.restart(self.out.hot.here());
         let constants = Constants::at(self.mirror().settings.constants);
-        let written = rules::emit_anywhere(&mut trial, &rule.job(inline, d, to, &temps), &constants).written;
+        let written =
+            speculation::emit(&mut trial, &rule.job(inline, d, to, &temps), &constants, may_ask).written;
         self.mirror().trial = trial;
         for &temp in temps.iter().filter(|&temp| written >> temp & 1 == 1) {
             self.pick(temp);
@@ -360,16 +369,10 @@ impl Emitter {
         temps
     }
 
-    /// The rule for a result in register `r`, computed into `to`, or without AVX-512 into the register that is returned.
-    fn rule(&mut self, rule: &Rule, r: u8, to: u8, temps: &[u8]) -> u8 {
+    /// The rule for a result in register `r`, computed into `to`, with AVX-512.
+    fn rule(&mut self, rule: &Rule, r: u8, to: u8, temps: &[u8]) {
         let inline = self.inline_rule();
-        let job = rule.job(inline, r, to, temps);
-        if self.has_upper() {
-            self.emit_rule(&job);
-            return to;
-        }
-        let constants = Constants::at(self.mirror().settings.constants);
-        rules::emit_anywhere(&mut self.out.hot, &job, &constants).result
+        self.emit_rule(&rule.job(inline, r, to, temps));
     }
 
     /// Emits a rule, with the masks and the memory that it may take besides its temporaries.

@@ -146,8 +146,9 @@ impl Emitter {
         }
     }
 
-    /// Begins the cold code of a function's rule; with `enters`, no rule has begun before. Returns the rule's number.
-    pub(super) fn begin_function_rule(&mut self, enters: bool) -> usize {
+    /// Begins the code of a rule that is in cold code, as a function's is; with `enters`, no rule has begun before. Returns the rule's
+    /// number.
+    pub(super) fn begin_cold_rule(&mut self, enters: bool) -> usize {
         if enters && self.hides_mxcsr() && self.mode.is_isolated() {
             self.out.cold.store_mxcsr(self.frame.slot(Slot::Mxcsr));
             self.out.cold.load_mxcsr(self.frame.field(Context::OFFSET_MXCSR_RULES));
@@ -158,7 +159,7 @@ impl Emitter {
     }
 
     /// After rule `number`; with `exits`, it is not followed by the rest of another.
-    pub(super) fn end_function_rule(&mut self, number: usize, exits: bool) {
+    pub(super) fn end_cold_rule(&mut self, number: usize, exits: bool) {
         self.out.rules[number].end = self.out.cold.here();
         if exits && self.hides_mxcsr() && self.mode.is_isolated() {
             self.out.cold.load_mxcsr(self.frame.slot(Slot::Mxcsr));

@@ -161,6 +161,7 @@ impl SymbolResolver for Names {
             ("counts", Context::OFFSET_COUNTS),
             ("shadows", Context::OFFSET_SHADOWS),
             ("spills", Context::OFFSET_SPILLS),
+            ("anew", Context::OFFSET_ANEW),
             ("quiet", Mailbox::OFFSET_NO_REQUEST),
             ("record", Mailbox::OFFSET_RECORD),
             ("number", Mailbox::OFFSET_NUMBER),

@@ -61,6 +61,7 @@ mod scaled;
 mod selections;
 mod settings;
 mod signs;
+mod speculation;
 pub(crate) mod staging;
 mod temporaries;
 #[cfg(test)]

@@ -8,7 +8,8 @@
 //!
 //! **Exceptions.** With [`Binding::Evex`] no MXCSR flag is raised and rounding is to nearest whatever MXCSR says; of
 //! MXCSR only DAZ and FTZ have an effect. With [`Binding::Vex`] flags are raised and the rounding mode of the moment
-//! is used: who needs precision there brackets the rule. EFLAGS and general registers are never touched.
+//! is used: who needs precision there brackets the rule. General registers are never touched, nor EFLAGS but by
+//! [rules that speculate](emit_speculative).
 
 mod constants;
 mod convert;
@@ -25,7 +26,7 @@ use shadowgrind_core::format::Format;
 use shadowgrind_core::inline::Inline;
 use shadowgrind_core::ops::{MAX_OPERANDS, Op};
 
-use super::asm::Asm;
+use super::asm::{Asm, Rel32};
 use super::vector::{Length, Mem, Place};
 pub(crate) use constants::{Constants, constant_bytes};
 pub(crate) use convert::{Conversion, convert, mark_double};
@@ -58,6 +59,8 @@ pub(crate) enum Rest {
 pub(crate) struct InlineRule {
     template: fn(Op, [[u8; MAX_OPERANDS]; 2], u8) -> Template,
     facts: &'static Table,
+    /// The rule with products that are added unasked, where it has such.
+    speculative: fn(Op, [[u8; MAX_OPERANDS]; 2], u8) -> Option<Template>,
     /// Template and facts of the rule for long doubles in two parts.
     template_in_parts: fn(Op, [[u8; MAX_OPERANDS]; 2], u8) -> Template,
     facts_in_parts: &'static Table,
@@ -74,6 +77,7 @@ impl InlineRule {
         InlineRule {
             template: Template::of::<S>,
             facts: &FACTS[0],
+            speculative: Template::speculative::<S>,
             template_in_parts: Template::of_parts::<S>,
             facts_in_parts: &FACTS_IN_PARTS[0],
         }
@@ -84,6 +88,7 @@ impl InlineRule {
         InlineRule {
             template: Template::of_doubt::<S>,
             facts: &FACTS[1],
+            speculative: |_, _, _| None,
             template_in_parts: Template::of_parts_doubt::<S>,
             facts_in_parts: &FACTS_IN_PARTS[1],
         }
@@ -94,6 +99,7 @@ impl InlineRule {
         InlineRule {
             template: Template::of_suspicion::<S>,
             facts: &FACTS[2],
+            speculative: |_, _, _| None,
             template_in_parts: Template::of_parts_suspicion::<S>,
             facts_in_parts: &FACTS_IN_PARTS[2],
         }
@@ -175,6 +181,8 @@ pub(crate) struct Job<'a> {
     /// A mask register whose lowest bits are set, one for each lane of `width`, and no others. Without it, where it is
     /// needed (scalars, `Rest::Keep`), the rule loads one.
     pub(crate) lanes: Option<u8>,
+    /// Operands and shadows stay what they are until the result is known, be they copies or in `to`.
+    pub(crate) preserves: bool,
     /// Memory of 64 bytes each for `Evex` to save further registers when temporaries do not suffice.
     pub(crate) spill: &'a [Mem],
 }
@@ -206,6 +214,7 @@ impl<'a> Job<'a> {
             clean: 0,
             masks: &[],
             lanes: None,
+            preserves: false,
             spill: &[],
         }
     }
@@ -227,6 +236,20 @@ impl<'a> Job<'a> {
 
     /// The rule, with operands and shadows that are in one place taken as one value.
     fn template(&self) -> Template {
+        (self.rule.template)(self.op, self.same(), self.absent)
+    }
+
+    /// The rule with products that are added unasked, where that saves more than the question that it takes.
+    fn speculative(&self) -> Option<Template> {
+        /// Instructions of it.
+        const QUESTION: usize = 2;
+        let template =
+            self.is_scalar().then(|| (self.rule.speculative)(self.op, self.same(), self.absent))??;
+        (template.instructions() + QUESTION < self.template().instructions()).then_some(template)
+    }
+
+    /// For each operand, and for each shadow, the first that is in the same place.
+    fn same(&self) -> [[u8; MAX_OPERANDS]; 2] {
         let count = self.op.arity();
         assert!(
             self.x.len() == count && self.shadows.len() == count,
@@ -237,7 +260,7 @@ impl<'a> Job<'a> {
             let first = |i: usize| places.get(i).and_then(|place| places.iter().position(|p| p == place));
             std::array::from_fn(|i| first(i).unwrap_or(i) as u8)
         };
-        (self.rule.template)(self.op, [same(self.x), same(self.shadows)], self.absent)
+        [same(self.x), same(self.shadows)]
     }
 }
 
@@ -252,17 +275,35 @@ pub(crate) fn emit(asm: &mut Asm, binding: Binding, job: &Job, constants: &Const
     let template = job.template();
     match binding {
         Binding::Evex => evex::emit(asm, job, &template, *constants),
-        Binding::Vex => vex::emit(asm, job, &template, *constants, false).written,
+        Binding::Vex => vex::emit(asm, job, &template, *constants, vex::Wanted::Placed).written,
     }
 }
 
 /// Registers that a rule has written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Written {
     /// All of them, as a mask.
     pub(crate) written: u32,
     /// The one with the result's shadow.
     pub(crate) result: u8,
+    /// The question whether that is to be computed anew.
+    pub(crate) question: Option<Question>,
+}
+
+/// A question in the code of a rule [that speculates](emit_speculative).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Question {
+    /// The jump to be patched, to code that computes the rule anew, and then goes on behind the jump.
+    pub(crate) jump: Rel32,
+    /// The register for the result of that, in its lanes, and zero above.
+    pub(crate) to: u8,
+}
+
+impl Question {
+    /// The address of the code behind the jump.
+    pub(crate) const fn onwards(&self) -> u64 {
+        self.jump.0 + 4
+    }
 }
 
 /// Appends the rule with [`Binding::Vex`]. The shadow of the result may be left in a temporary.
@@ -270,5 +311,49 @@ pub(crate) struct Written {
 /// # Panics
 /// As [`emit`].
 pub(crate) fn emit_anywhere(asm: &mut Asm, job: &Job, constants: &Constants) -> Written {
-    vex::emit(asm, job, &job.template(), *constants, true)
+    vex::emit(asm, job, &job.template(), *constants, vex::Wanted::Anywhere)
+}
+
+/// Appends the rule with [`Binding::Vex`] as [`emit_anywhere`] does, but with products that are added unasked, and with a jump where
+/// the result is NaN, to what [`emit_anew`] makes; nothing where that saves nothing. EFLAGS are overwritten.
+///
+/// # Panics
+/// As [`emit`].
+pub(crate) fn emit_speculative(asm: &mut Asm, job: &Job, constants: &Constants) -> Option<Written> {
+    let template = job.speculative()?;
+    Some(vex::emit(asm, &Job { preserves: true, ..*job }, &template, *constants, vex::Wanted::Asked))
+}
+
+/// Appends the rule for a `question` of its speculative version, whose registers are as they are there; they are again at the end, but
+/// for the result's. `slots` is memory of 64 bytes each to save registers, so many `bytes` of each.
+///
+/// # Panics
+/// As [`emit`].
+pub(crate) fn emit_anew(
+    asm: &mut Asm,
+    job: &Job,
+    question: Question,
+    constants: &Constants,
+    slots: &[Mem],
+    bytes: u8,
+) {
+    let named = job.x.iter().chain(job.shadows).chain([&job.r]);
+    let used = named.fold(1 << question.to | 1 << job.to, |mask: u32, place| match place {
+        Place::Reg(register) => mask | 1 << register,
+        Place::Mem(_) => mask,
+    });
+    let temps: Vec<u8> = (0..16).filter(|n| used >> n & 1 == 0).take(job.rule.temporaries(job.op)).collect();
+    assert!(temps.len() <= slots.len(), "{} takes {} registers", job.op.name(), temps.len());
+    for (&temp, &slot) in temps.iter().zip(slots) {
+        asm.vector_store(slot, temp, bytes);
+    }
+    emit(
+        asm,
+        Binding::Vex,
+        &Job { to: question.to, rest: Rest::Zero, copies: 0, temps: &temps, ..*job },
+        constants,
+    );
+    for (&temp, &slot) in temps.iter().zip(slots) {
+        asm.vector_load(temp, slot, bytes);
+    }
 }

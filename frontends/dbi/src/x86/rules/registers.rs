@@ -48,9 +48,12 @@ impl<'a> Registers<'a> {
         spill: &[Mem],
     ) -> Self {
         let mut pool = job.temps.to_vec();
-        pool.extend((0..32).filter(|n| job.copies >> n & 1 == 1));
+        if !job.preserves {
+            pool.extend((0..32).filter(|n| job.copies >> n & 1 == 1));
+        }
+        let is_given = |register| job.x.iter().chain(job.shadows).any(|&place| place == Place::Reg(register));
         // What is to be kept of the destination makes it useless as a temporary.
-        if job.rest == Rest::Zero {
+        if job.rest == Rest::Zero && !(job.preserves && is_given(job.to)) {
             pool.push(job.to);
         }
         let place = |place, shadow| match place {

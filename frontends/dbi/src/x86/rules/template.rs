@@ -179,19 +179,33 @@ impl Template {
     /// The rule of shadow `S` for an op; NaN where it takes functions. Operands that are the same place are the same value: `same` maps each operand,
     /// and each shadow, to the first that is like it. Shadows with a bit in `absent` are known to be absent.
     pub(super) fn of<S: Inline>(op: Op, same: [[u8; MAX_OPERANDS]; 2], absent: u8) -> Template {
-        Template::record(op.arity(), same, absent, |k, given| {
+        Template::record(Recorder::default(), op.arity(), same, absent, |k, given| {
             S::arithmetic(k, op, given).unwrap_or_else(|| S::with_functions(k, op, given))
         })
     }
 
+    /// The rule of shadow `S` for an arithmetic op, with products that are added unasked: what it computes counts unless it is NaN.
+    /// Nothing for shadows whose rules are [none of that kind](Inline::ADDS_PRODUCTS); parameters as of [`of`](Template::of).
+    pub(super) fn speculative<S: Inline>(
+        op: Op,
+        same: [[u8; MAX_OPERANDS]; 2],
+        absent: u8,
+    ) -> Option<Template> {
+        let recorder = Recorder { speculates: true, ..Recorder::default() };
+        let rule =
+            |k: &Recorder, given: Given<'_, V>| S::arithmetic(k, op, given).expect("an arithmetic row");
+        let speculates = S::ADDS_PRODUCTS && op.is_arithmetic();
+        speculates.then(|| Template::record(recorder, op.arity(), same, absent, rule))
+    }
+
     /// Question of shadow `S` beside a comparison; parameters as of [`of`](Template::of).
     pub(super) fn of_doubt<S: Inline>(op: Op, same: [[u8; MAX_OPERANDS]; 2], absent: u8) -> Template {
-        Template::record(op.arity(), same, absent, |k, given| S::doubt(k, op, given))
+        Template::record(Recorder::default(), op.arity(), same, absent, |k, given| S::doubt(k, op, given))
     }
 
     /// Question of shadow `S` before an operation; parameters as of [`of`](Template::of).
     pub(super) fn of_suspicion<S: Inline>(op: Op, same: [[u8; MAX_OPERANDS]; 2], absent: u8) -> Template {
-        Template::record(op.arity(), same, absent, |k, given| S::suspicion(k, op, given))
+        Template::record(Recorder::default(), op.arity(), same, absent, |k, given| S::suspicion(k, op, given))
     }
 
     /// The rule of shadow `S` for an op on long doubles, each in two parts; parameters as of [`of`](Template::of).
@@ -220,7 +234,7 @@ impl Template {
         absent: u8,
         rule: impl FnOnce(&Recorder, InParts<'_, V>) -> V,
     ) -> Template {
-        Template::record(count, same, absent, |k, given| {
+        Template::record(Recorder::default(), count, same, absent, |k, given| {
             let parts = |high: V, i: u8| Parts { high, low: k.node(Node::Low(i)) };
             let x: Vec<Parts<V>> = given.x.iter().zip(same[0]).map(|(&high, i)| parts(high, i)).collect();
             let r = parts(given.r, count as u8);
@@ -228,14 +242,14 @@ impl Template {
         })
     }
 
-    /// Template of `rule` for `count` operands; the other parameters as of [`of`](Template::of).
+    /// Template of `rule` for `count` operands, as `recorder` writes it down; the other parameters as of [`of`](Template::of).
     fn record(
+        recorder: Recorder,
         count: usize,
         same: [[u8; MAX_OPERANDS]; 2],
         absent: u8,
         rule: impl FnOnce(&Recorder, Given<'_, V>) -> V,
     ) -> Template {
-        let recorder = Recorder::default();
         let x: Vec<V> = same[0][..count].iter().map(|&i| recorder.node(Node::Operand(i))).collect();
         let shadow = |&i: &u8| if absent >> i & 1 == 1 { Node::ZERO } else { Node::Shadow(i) };
         let shadows: Vec<V> = same[1][..count].iter().map(|i| recorder.node(shadow(i))).collect();
@@ -245,6 +259,17 @@ impl Template {
         let (nodes, tests) = (recorder.nodes.into_inner(), recorder.tests.into_inner());
         let steps = fused(&nodes, &tests, shadow);
         Template { nodes, tests, steps, result: shadow }
+    }
+
+    /// Number of instructions with [`Binding::Vex`](super::Binding::Vex), nearly.
+    pub(super) fn instructions(&self) -> usize {
+        let is_zero = |v: V| self.nodes[usize::from(v.0)] == Node::ZERO;
+        let instructions = |step: &Step| {
+            // A guard takes a comparison and a mask, a sum that starts from nothing a register that is cleared.
+            let guard = if step.guard.is_some() { 2 } else { 0 };
+            1 + guard + usize::from(matches!(step.verb, Verb::Fma(.., c) if is_zero(c)))
+        };
+        self.steps.iter().map(instructions).sum()
     }
 
     /// Tells whether something other than NaN is computed.

@@ -7,7 +7,7 @@ use super::super::asm::Asm;
 use super::super::vector::{Form, Length, Place, Vector, forms};
 use super::registers::Registers;
 use super::template::{Constant, Guard, M, Node, Step, Template, Test, V, Verb};
-use super::{Constants, Job, Rest, Written};
+use super::{Constants, Job, Question, Rest, Written};
 use shadowgrind_core::format::Format;
 
 struct Vex<'a, 'b> {
@@ -18,13 +18,24 @@ struct Vex<'a, 'b> {
     constants: Constants,
 }
 
-/// Appends a rule; with `anywhere`, the result may be left in a temporary.
+/// Whereabouts of a rule's result, and whether it is asked about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wanted {
+    /// In the destination.
+    Placed,
+    /// There or in a temporary.
+    Anywhere,
+    /// As `Anywhere`, and computed anew if it is NaN.
+    Asked,
+}
+
+/// Appends a rule.
 pub(super) fn emit(
     asm: &mut Asm,
     job: &Job,
     template: &Template,
     constants: Constants,
-    anywhere: bool,
+    wanted: Wanted,
 ) -> Written {
     let registers = Registers::new(job, template, constants, job.width.max(16), &[]);
     let mut vex = Vex { asm, job, template, registers, constants };
@@ -34,8 +45,9 @@ pub(super) fn emit(
             Some(guard) => vex.guarded(step, guard),
         }
     }
-    let result = vex.finish(anywhere);
-    Written { written: vex.registers.written(), result }
+    let question = (wanted == Wanted::Asked).then(|| vex.ask());
+    let result = vex.finish(wanted != Wanted::Placed);
+    Written { written: vex.registers.written(), result, question }
 }
 
 impl Vex<'_, '_> {
@@ -228,7 +240,7 @@ impl Vex<'_, '_> {
         // One factor may stay in memory.
         let (a, b) = if self.registers.of(a).is_none() { (b, a) } else { (a, b) };
         let first = self.registers.load(self.asm, a, pinned);
-        let addend = self.registers.load(self.asm, c, pinned);
+        let addend = self.addend(c, pinned);
         let second = self.arithmetic_place(b, pinned);
         let clean = |v| !self.job.is_scalar() || self.registers.is_clean(v);
         let [is_a_clean, is_b_clean, is_c_clean] = [a, b, c].map(clean);
@@ -258,6 +270,18 @@ impl Vex<'_, '_> {
         (register, clean)
     }
 
+    /// The register of `v`, which is cleared if that is zero, or loaded, if need be; it is pinned then.
+    fn addend(&mut self, v: V, pinned: &mut Vec<u8>) -> u8 {
+        if self.node(v) != Node::ZERO || self.registers.of(v).is_some() {
+            return self.registers.load(self.asm, v, pinned);
+        }
+        let zero = self.registers.acquire(self.asm, pinned);
+        self.asm.vector(self.bits(forms::XOR, [zero, zero], Place::Reg(zero)));
+        self.registers.define(v, zero, true);
+        pinned.push(zero);
+        zero
+    }
+
     /// `wish` if it may be written, else a register of `pinned` that may but for those of `held`, else another.
     fn destination(&mut self, held: &[u8], pinned: &[u8], wish: u8) -> u8 {
         let may = |r: &u8| self.registers.is_free(*r) && !held.contains(r);
@@ -268,7 +292,18 @@ impl Vex<'_, '_> {
     /// Tells whether a scalar form that copies what is above its lane from `register` may write that: it is the
     /// destination, and what is above the lane stays there.
     fn passes(&self, register: u8) -> bool {
-        self.job.rest == Rest::Low && register == self.job.to && !self.registers.is_busy(register)
+        let in_place = self.job.rest == Rest::Low && !self.job.preserves;
+        in_place && register == self.job.to && !self.registers.is_busy(register)
+    }
+
+    /// Asks whether the result, which is one lane, is NaN.
+    fn ask(&mut self) -> Question {
+        /// The condition "unordered": of NaN and anything.
+        const PARITY: u8 = 10;
+        let to = self.registers.of(self.template.result).expect("a sum in a register");
+        let (form, length) = (forms::COMPARE_TO_FLAGS, Length::B16);
+        self.asm.vector(Vector::unary(form, self.job.format, length, to, Place::Reg(to)));
+        Question { jump: self.asm.jcc_open(PARITY), to }
     }
 
     /// Moves the result to the destination, if it is not there and not left where it is, and puts the rest of that in order;

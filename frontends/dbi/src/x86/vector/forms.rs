@@ -164,6 +164,8 @@ pub(crate) const SQRT: Form = Form::float(0x51);
 pub(crate) const COMPARE: Form = Form::float(0xc2).only(Encodings::Vex);
 /// `vcmp` into a mask register.
 pub(crate) const COMPARE_MASK: Form = Form::float(0xc2).only(Encodings::Evex);
+/// `vucomiss`, `vucomisd`: format F32 or F64, packed length; writes EFLAGS.
+pub(crate) const COMPARE_TO_FLAGS: Form = Form::float(0x2e).only(Encodings::Vex);
 /// `vmovups`, `vmovupd`; from memory `vmovss`, `vmovsd`, which zero the rest of the register.
 pub(crate) const LOAD: Form = Form::float(0x10);
 /// `vmovups`, `vmovupd` towards `rm`.

@@ -61,9 +61,9 @@ impl Emitter {
             if let Some((field, onwards)) = result.whole {
                 let here = self.out.cold.here();
                 self.out.cold.patch(field, here);
-                let rule = self.begin_function_rule(false);
+                let rule = self.begin_cold_rule(false);
                 let written = self.function_rule(result.function, result.to, 0);
-                self.end_function_rule(rule, false);
+                self.end_cold_rule(rule, false);
                 self.clear_shadows(written & !(1 << result.to));
                 self.out.cold.jmp(onwards);
             }
@@ -98,7 +98,7 @@ impl Emitter {
             }
         }
         let ruled = self.mirror().settings.rule.is_some_and(|rule| rule.is_arithmetic(function.op));
-        let rule = ruled.then(|| self.begin_function_rule(true));
+        let rule = ruled.then(|| self.begin_cold_rule(true));
         let mut whole = None;
         let written = if ruled && function.op.arity() == 2 && function.lanes() == 1 {
             // Powers of constant exponents are the rule, and most of this one is about others.
@@ -118,7 +118,7 @@ impl Emitter {
         };
         if let Some(rule) = rule {
             self.look_for_unknown(function, to);
-            self.end_function_rule(rule, true);
+            self.end_cold_rule(rule, true);
         }
         let always = !ruled && self.mirror().settings.policy.is_born;
         let cold = &mut self.out.cold;
@@ -168,9 +168,9 @@ impl Emitter {
         let doubt = self.mirror().settings.doubt.expect("a shadow that asks");
         let (to, answer) =
             (self.register_of_shadow(Goes::Register), self.call_field(offset_of!(FunctionCall, shadow)));
-        let rule = self.begin_function_rule(true);
+        let rule = self.begin_cold_rule(true);
         let written = self.applied_rule(doubt, function, to, 0);
-        self.end_function_rule(rule, true);
+        self.end_cold_rule(rule, true);
         let cold = &mut self.out.cold;
         cold.vector_store(Mem::rip(answer), to, function.width);
         encode::compare_zero(cold, Mem::rip(answer), function.width.into());

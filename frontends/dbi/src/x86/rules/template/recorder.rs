@@ -9,6 +9,8 @@ use std::cell::RefCell;
 /// The arithmetic that writes down.
 #[derive(Default)]
 pub(super) struct Recorder {
+    /// Products are added unasked ([`Inline::ADDS_PRODUCTS`](shadowgrind_core::inline::Inline::ADDS_PRODUCTS)).
+    pub(super) speculates: bool,
     pub(super) nodes: RefCell<Vec<Node>>,
     pub(super) tests: RefCell<Vec<Test>>,
 }
@@ -44,6 +46,17 @@ impl Recorder {
     }
     fn is(&self, v: V, node: Node) -> bool {
         self.nodes.borrow()[usize::from(v.0)] == node
+    }
+}
+
+impl Recorder {
+    /// `product`, but `otherwise` where `s` is absent; where products are added unasked, only if it is known to be.
+    fn unless_absent(&self, s: V, otherwise: V, product: V) -> V {
+        if self.speculates && !self.is_nothing(s) {
+            product
+        } else {
+            self.select(self.absent(s), otherwise, product)
+        }
     }
 }
 
@@ -165,6 +178,30 @@ impl Arith for Recorder {
     }
     fn absent(&self, s: V) -> M {
         self.test(if self.is_nothing(s) { Test::Always } else { Test::Absent(s) })
+    }
+    fn scaled(&self, p: V, s: V) -> V {
+        // From +0 on: a product of −0 must not look like a shadow.
+        if self.speculates {
+            self.plus_scaled(self.lit(0.0), p, s)
+        } else {
+            self.unless_absent(s, self.lit(0.0), self.mul(p, s))
+        }
+    }
+    fn plus_scaled(&self, sum: V, p: V, s: V) -> V {
+        let product = if self.speculates { self.verb(Verb::Fma(p, s, sum)) } else { self.fma(p, s, sum) };
+        self.unless_absent(s, sum, product)
+    }
+    fn minus_scaled(&self, sum: V, p: V, s: V) -> V {
+        self.unless_absent(s, sum, self.fnma(p, s, sum))
+    }
+    fn over(&self, a: V, b: V) -> V {
+        let quotient = self.div(a, b);
+        // What is nothing is to stay +0.
+        if self.speculates {
+            self.verb(Verb::Add(quotient, self.lit(0.0)))
+        } else {
+            self.unless_absent(a, self.lit(0.0), quotient)
+        }
     }
     fn select(&self, m: M, yes: V, no: V) -> V {
         let test = self.tests.borrow()[usize::from(m.0)];

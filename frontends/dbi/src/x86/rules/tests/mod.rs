@@ -8,8 +8,9 @@ mod stage;
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
 
+use super::super::vector::Place;
 use super::template::Node;
-use super::{Binding, Constants, InlineRule, Rest};
+use super::{Binding, Constants, InlineRule, Job, Rest};
 use crate::runtime::InlineCode;
 use crate::shadows::ShadowKind;
 use scene::{Scene, lanes, play};
@@ -60,6 +61,7 @@ fn every_op(binding: Binding, widths: &[u8], times: usize) {
                         absent: if placement < 16 { 0 } else { stage.random.below(8) as u8 },
                         roomy: stage.random.below(2) == 0,
                         copies: stage.random.below(8) as u8,
+                        speculates: binding == Binding::Vex && placement % 2 == 1,
                     };
                     play(&mut stage, &scene, times);
                 }
@@ -100,6 +102,7 @@ fn doubts_are_the_hosts() {
                     absent: 0,
                     roomy: memory != 0,
                     copies: 0,
+                    speculates: false,
                 };
                 play(&mut stage, &scene, 200);
             }
@@ -134,6 +137,7 @@ fn suspicions_are_the_hosts() {
                     absent,
                     roomy: absent != 1,
                     copies: 0,
+                    speculates: false,
                 };
                 play(&mut stage, &scene, 100);
             }
@@ -168,6 +172,7 @@ fn function_rules_are_the_hosts_as_far_as_they_go() {
                     absent: 0,
                     roomy: memory != 0,
                     copies: 0,
+                    speculates: false,
                 };
                 play(&mut stage, &scene, 50);
             }
@@ -202,6 +207,7 @@ fn rules_are_short() {
         absent: 0,
         roomy: false,
         copies: 0,
+        speculates: false,
     };
     println!("instructions onto shadow 0, 1 ..., and elsewhere");
     let kinds = [(8, Rest::Keep), (8, Rest::Zero), (16, Rest::Keep), (32, Rest::Zero)];
@@ -253,10 +259,25 @@ fn known_absence_pays() {
             absent: 2,
             roomy: false,
             copies: 0,
+            speculates: false,
         };
         let cost = scene.assemble(&stage, &scene.places(&stage)).len();
         assert!(cost <= most, "{} takes {cost}", op.name());
     }
+}
+
+/// What saves instructions by it speculates: sums of products, and quotients.
+#[test]
+fn products_speculate() {
+    let (x, shadows) = ([1, 2, 3].map(Place::Reg), [4, 5, 6].map(Place::Reg));
+    let speculates = |op: Op, width| {
+        let places = [&x[..op.arity()], &shadows[..op.arity()]];
+        Job::of((rule(), op), (Format::F64, width), places, 7, &[]).speculative().is_some()
+    };
+    for op in [Op::Mul, Op::Div, Op::Fmadd, Op::Fnmsub] {
+        assert!(speculates(op, 8) && !speculates(op, 16), "{}", op.name());
+    }
+    assert!(![Op::Add, Op::Sqrt, Op::Max, Op::Abs].into_iter().any(|op| speculates(op, 8)));
 }
 
 #[test]

@@ -1,11 +1,11 @@
 //! Scene of a test of rules: an operation and where its operands are, emitted, run, and compared with the host.
 
 use super::super::super::access::has_more_than_sse;
-use super::super::super::vector::{At, Mem, Place};
-use super::super::{Binding, Job, Rest, emit};
+use super::super::super::vector::{At, Length, Mem, Place, Vector, forms};
+use super::super::{Binding, Job, Rest, Written, emit, emit_anew, emit_speculative};
 use super::stage::{AFTER, BEFORE, OPERANDS, QUIET, SPILL, STATUS, Stage};
 use crate::runtime::InlineCode;
-use iced_x86::{EncodingKind, Instruction};
+use iced_x86::{EncodingKind, FlowControl, Instruction};
 use shadowgrind_core::format::Format;
 use shadowgrind_core::inline::Given;
 use shadowgrind_core::ops::Op;
@@ -33,6 +33,8 @@ pub(super) struct Scene {
     pub(super) roomy: bool,
     /// Operand i is a copy if bit i is set.
     pub(super) copies: u8,
+    /// Products are added unasked, where that pays.
+    pub(super) speculates: bool,
 }
 
 /// The places of a scene: operands, shadows, result, destination.
@@ -79,7 +81,24 @@ impl Scene {
             ..Job::of(of, size, [&places.x, &places.shadows], places.to, self.temps())
         };
         stage.assemble(self.binding, |asm| {
-            emit(asm, self.binding, &job, &stage.constants());
+            let constants = stage.constants();
+            let speculates = self.speculates && self.binding == Binding::Vex;
+            let written = speculates.then(|| emit_speculative(asm, &job, &constants)).flatten();
+            let Some(Written { result, question: Some(question), .. }) = written else {
+                emit(asm, self.binding, &job, &constants);
+                return;
+            };
+            if result != job.to {
+                asm.vector(Vector::unary(forms::MOVE, Format::F64, Length::B32, job.to, Place::Reg(result)));
+            }
+            let end = asm.jmp_open();
+            let here = asm.here();
+            asm.patch(question.jump, here);
+            let slots: Vec<Mem> = (0..8).map(|n| Mem::rip(stage.at(SPILL + 64 * n))).collect();
+            emit_anew(asm, &job, question, &constants, &slots, 32);
+            asm.jmp(question.onwards());
+            let here = asm.here();
+            asm.patch(end, here);
         })
     }
 
@@ -193,7 +212,7 @@ pub(super) fn check(
         let infinite = |bits: u64| format.to_f64(bits.into()).is_infinite();
         // Adding nothing to −0 leaves it, and makes an infinity of it that is a quotient's divisor.
         let both = |is: &dyn Fn(u64) -> bool| scene.absent != 0 && is(got) && is(want);
-        let zeros = both(&zero) || both(&infinite);
+        let zeros = both(&zero) || both(&infinite) || scene.speculates && zero(got) && zero(want);
         assert!(
             got == want || nan(got) && (nan(want) || !scene.op.is_arithmetic()) || zeros,
             "lane {n}: {got:x}, not {want:x}, from {x:x?} with {shadows:x?}; {}",
@@ -223,10 +242,11 @@ pub(super) fn play(stage: &mut Stage, scene: &Scene, times: usize) {
     let places = scene.places(stage);
     let code = scene.assemble(stage, &places);
     if scene.binding == Binding::Vex {
-        assert!(code.iter().all(|i| i.code().encoding() == EncodingKind::VEX), "{scene:?}");
+        let jumps = |i: &Instruction| scene.speculates && i.flow_control() != FlowControl::Next;
+        assert!(code.iter().all(|i| i.code().encoding() == EncodingKind::VEX || jumps(i)), "{scene:?}");
     }
     // Narrow annotations rely on it.
-    if scene.binding == Binding::Vex && scene.width <= 16 && scene.rest != Rest::Keep {
+    if scene.binding == Binding::Vex && !scene.speculates && scene.width <= 16 && scene.rest != Rest::Keep {
         assert!(!code.iter().any(has_more_than_sse), "upper halves used by {scene:?}: {code:?}");
     }
     for _ in 0..times {
