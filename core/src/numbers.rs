@@ -187,8 +187,9 @@ impl Words for Numbers {
         of_extended(cell).is_some_and(|shadow| !shadow.fits(Format::F80))
     }
 
+    /// Upper halves of two doubles' cells, beside each other, have as low a half as few numbers have.
     fn looks_wide(cell: u64, _bits: u64) -> bool {
-        of_double(cell).is_some()
+        of_double(cell).is_some() && Numbers::is_upper_half(cell as u32) == Some(false)
     }
 
     fn changed_end(end: u32, bytes: usize, change: (bool, i32)) -> Option<u32> {

@@ -138,6 +138,8 @@ pub enum Bitwise {
     Xor,
     /// The sum as integers.
     Sum,
+    /// The sum of the first operand and a multiple of the second, as integers.
+    SumOfMultiple,
     /// The first operand less the second, as integers.
     Difference,
     /// The product as integers.

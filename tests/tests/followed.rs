@@ -160,3 +160,59 @@ fn bytes_of_floats_that_are_of_no_account_are_no_gap() {
         }
     }
 }
+
+/// Exponents are changed by an address with a scaled index, by a merge under a mask, for four upper halves at once and for two floats in
+/// one word: each float is scaled by its own power of two.
+#[test]
+fn exponents_changed_by_integers_scale() {
+    for (shadow, options) in [("dot", &[][..]), ("dot", &["--no-avx512"]), ("adjoint", &[])] {
+        for options in [options, &[options, &["--reference-path"]].concat()] {
+            let Some(seen) = observe(shadow, "exponents.c", "-O2 -msse4.1", "sse4_1", options) else {
+                return;
+            };
+            assert_eq!(gaps(&seen), [], "{shadow} {options:?}");
+            let derivatives = (0..9).map(|n| derivative(&seen, shadow, n));
+            let expected = [2.0, 4.0, 1.0, 2.0, 12.0, 5.0, 3.5, 4.0, 6.0].map(Some);
+            assert!(
+                derivatives.clone().eq(expected),
+                "{shadow} {options:?}: {:?}",
+                derivatives.collect::<Vec<_>>()
+            );
+        }
+    }
+}
+
+/// Code that is entered between two roundings does not see the number that both add; it has been seen before.
+#[test]
+fn roundings_by_one_number_are_known() {
+    for shadow in ["dot", "adjoint"] {
+        for options in [&[][..], &["--no-avx512"], &["--reference-path"], &["--hot-after=1"]] {
+            let Some(seen) = observe(shadow, "unrolled.c", "-O2", "sse2", options) else { return };
+            assert_eq!(gaps(&seen), [], "{shadow} {options:?}");
+            let derivatives = [0, 1].map(|n| derivative(&seen, shadow, n));
+            assert_eq!(derivatives, [Some(3.0); 2], "{shadow} {options:?}");
+        }
+    }
+}
+
+/// What has no derivative contributes nothing, be it multiplied by an infinity, and whether or not the exception that comes of that has
+/// been raised.
+#[test]
+fn what_has_no_derivative_is_not_multiplied_by_infinities() {
+    let close = |dot: f64, truth: f64| (dot - truth).abs() < 1e-5 * truth;
+    for (flags, need) in [("-O0", "sse2"), ("-O2", "sse2"), ("-O2 -mavx2 -mfma", "fma")] {
+        for options in [&[][..], &["--no-avx512"], &["--reference-path"], &["--hot-after=1"]] {
+            let Some(seen) = observe("dot", "infinite.c", flags, need, options) else { return };
+            assert_eq!(gaps(&seen), [], "{flags} {options:?}");
+            let dots = seen.report.outputs.iter().filter_map(|output| output.dot);
+            // Two thirds of 3000 terms, each of which is x by a number.
+            let expected = [6.0, 9.0, 6.0, 1.5, 4.0].map(|by| 2000.0 / by);
+            let is_right = dots.clone().zip(expected.repeat(2)).all(|(dot, truth)| close(dot, truth));
+            assert!(
+                is_right && dots.clone().count() == 10,
+                "{flags} {options:?}: {:?}",
+                dots.collect::<Vec<_>>()
+            );
+        }
+    }
+}

@@ -13,6 +13,14 @@ use crate::turned;
 impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
     /// Lane by lane: first as floats of the suggested width, then, for wide lanes, as two narrow ones.
     pub(super) fn bitwise(&mut self, by: Bitwise, x: [Operand; 2], r: Operand, bytes: u16, lane: Format) {
+        let by = match by {
+            // A multiple of digits is no float.
+            Bitwise::SumOfMultiple if self.carried(x, bytes.into())[1] != 0 => {
+                return self.set_or_lose(x, r, lane, None, true);
+            }
+            Bitwise::SumOfMultiple => Bitwise::Sum,
+            by => by,
+        };
         if self.whole == Some(Format::F80) {
             return self.ending(by, x, r, bytes.into());
         }
@@ -25,7 +33,7 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
             let known = self.whole.filter(|whole| usize::from(bytes - offset) >= whole.bytes());
             let lane = match known {
                 Some(whole) => whole,
-                None if self.are_doubles(xs, bytes - offset, lane) => Format::F64,
+                None if self.are_doubles(by, xs, bytes - offset, lane) => Format::F64,
                 None if self.are_for_double(by, xs, bytes - offset, lane) => Format::F64,
                 None => lane,
             };
@@ -103,11 +111,13 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
     }
 
     /// Tells whether narrow lanes are one wide one: instructions for narrow floats are used on wide ones, too, being
-    /// shorter.
-    fn are_doubles(&mut self, x: [Operand; 2], bytes: u16, lane: Format) -> bool {
+    /// shorter. Sums may be of the upper halves of two doubles, beside which cells of both may look like one.
+    fn are_doubles(&mut self, by: Bitwise, x: [Operand; 2], bytes: u16, lane: Format) -> bool {
+        let sums = matches!(by, Bitwise::Sum | Bitwise::Difference);
         let double = |operand: Operand| {
-            let bits = self.bits(Format::F64, operand);
-            self.cells.is_double(self.location(operand.place), bits)
+            let (bits, location) = (self.bits(Format::F64, operand), self.location(operand.place));
+            let is_upper = sums && self.cells.is_upper_half(location) == Some(true);
+            !is_upper && self.cells.is_double(location, bits)
         };
         lane == Format::F32 && usize::from(bytes) >= Format::F64.bytes() && x.into_iter().any(double)
     }
@@ -318,7 +328,7 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
     }
 
     /// Tells whether what has been done to a wide lane may have been done to two narrow floats, or to one below zeros:
-    /// the halves of what each was combined with are alike, or upper halves are zero.
+    /// the halves of what each was combined with are alike, or are there for two exponents, or upper halves are zero.
     fn may_be_two(
         &mut self,
         by: Bitwise,
@@ -333,12 +343,14 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         let upper = |bits: u128| bits as u64 >> 32;
         let alike = |bits: u128| upper(bits) == u64::from(bits as u32);
         let lanes = matches!(by, Bitwise::And | Bitwise::Other);
+        let sums = matches!(by, Bitwise::Sum | Bitwise::Difference);
         let zero_above = upper(self.bits(Format::F64, r)) == 0;
         let mut may = |i: usize| {
             let (bits, location) = (self.bits(format, x[i]), self.location(x[i].place));
             let narrow = zero_above && upper(bits) == 0 && self.cells.carries(location.plus(4), 4) == 0;
             let combined = others[i] != bits && alike(others[i]);
-            self.cells.carries(location, 8) == 0 || narrow || lanes && combined
+            let are_exponents = sums && tricks::are_for_exponents(others[i] as u64);
+            self.cells.carries(location, 8) == 0 || narrow || lanes && combined || are_exponents
         };
         may(0) && may(1)
     }

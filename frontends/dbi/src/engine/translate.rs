@@ -18,6 +18,7 @@ use crate::x86::insn::{Flow, Insn};
 use crate::x86::mirror::{Mirror, Watched};
 use crate::x86::mode::Mode;
 use crate::x86::returns;
+use crate::x86::rounding::format_of_sum;
 use crate::x86::rows;
 use crate::x86::superblock::{End, FloatFacts, Superblock};
 use crate::x86::wholes::Whole;
@@ -195,6 +196,14 @@ impl Translator {
             if takes_digits && asked::is_only_asked_about(&insn.decoded, &guest::read_some) {
                 facts.wholes.push((insn.pc(), Whole::Compared));
             }
+        }
+        // Nor does one in which a sum is without the constants before it see what that takes off again.
+        let is_taken_off = |pc| self.sums.get(&pc) == Some(&Sums::TakenOff);
+        for insn in
+            insns.iter().filter(|insn| is_taken_off(insn.pc()) && format_of_sum(&insn.decoded).is_some())
+        {
+            facts.sums.retain(|&(at, _)| at != insn.pc());
+            facts.sums.push((insn.pc(), Sums::TakenOff));
         }
         for insn in &*insns {
             self.sums.remove(&insn.pc());

@@ -98,7 +98,11 @@ pub(super) fn address(build: &mut Build<'_>) -> Result<(), Why> {
             let times = u64::from(build.insn.memory_index_scale()) + 1;
             (Bitwise::Product, build.before(index, bytes), build.constant(times))
         }
-        (Some(base), Some(index)) => (Bitwise::Sum, build.before(base, bytes), build.before(index, bytes)),
+        (Some(base), Some(index)) => {
+            let is_scaled = build.insn.memory_index_scale() > 1;
+            let by = if is_scaled { Bitwise::SumOfMultiple } else { Bitwise::Sum };
+            (by, build.before(base, bytes), build.before(index, bytes))
+        }
         (Some(base), None) => {
             let displacement = build.insn.memory_displacement64();
             (Bitwise::Sum, build.before(base, bytes), build.constant(displacement))
@@ -122,7 +126,8 @@ pub(crate) fn doubles(insn: &Instruction, by: Integral) -> bool {
 
 /// Tells whether the address that the instruction makes is a product, and no sum.
 pub(crate) fn is_product(insn: &Instruction) -> bool {
-    insn.memory_base() == insn.memory_index() || insn.memory_index_scale() > 1
+    let base = insn.memory_base();
+    base == insn.memory_index() || base == Register::None && insn.memory_index_scale() > 1
 }
 
 /// `xor r, r` and its kin. `sbb r, r` leaves the carry flag in all bits.

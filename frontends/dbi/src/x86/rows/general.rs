@@ -70,14 +70,14 @@ rows! {
 }
 
 /// The row of an address that is computed and not used as one: copies, sums of exponents and of signs that were taken
-/// from two numbers are computed so, shifts to the left of what was cut out of one, and its product with 3, 5 or 9.
+/// from two numbers are computed so, shifts to the left of what was cut out of one, its product with 3, 5 or 9, and sums
+/// with a multiple.
 pub(super) fn address_row(insn: &Instruction) -> Row {
     let (result, base, index) = (insn.op0_register(), insn.memory_base(), insn.memory_index());
     let is_general = |r: Register| r.is_gpr() && r.full_register() != Register::RSP;
-    let sum = is_general(index) && (insn.memory_index_scale() == 1 || base == index);
     let parts = match base {
         Register::None => is_general(index),
-        _ => is_general(base) && (sum || index == Register::None),
+        _ => is_general(base) && (is_general(index) || index == Register::None),
     };
     if parts && (result.is_gpr32() || result.is_gpr64()) { Row::General(Address) } else { Integer }
 }

@@ -230,7 +230,7 @@ fn address(insn: &Instruction) -> Option<Fields> {
     if base == Register::None && is_scaled {
         return Some(made(Does::Move, number(index, bytes)?, Other::None));
     }
-    // No float is its product with 3, 5 or 9.
+    // No float is its product with 3, 5 or 9; a sum with a multiple is the engine's.
     if is_scaled {
         return None;
     }
