@@ -161,8 +161,8 @@ fn bytes_of_floats_that_are_of_no_account_are_no_gap() {
     }
 }
 
-/// Exponents are changed by an address with a scaled index, by a merge under a mask, for four upper halves at once and for two floats in
-/// one word: each float is scaled by its own power of two.
+/// Exponents are changed by an address with a scaled index, and for four upper halves at once: each float is scaled by its own power of
+/// two.
 #[test]
 fn exponents_changed_by_integers_scale() {
     for (shadow, options) in [("dot", &[][..]), ("dot", &["--no-avx512"]), ("adjoint", &[])] {
@@ -171,8 +171,8 @@ fn exponents_changed_by_integers_scale() {
                 return;
             };
             assert_eq!(gaps(&seen), [], "{shadow} {options:?}");
-            let derivatives = (0..9).map(|n| derivative(&seen, shadow, n));
-            let expected = [2.0, 4.0, 1.0, 2.0, 12.0, 5.0, 3.5, 4.0, 6.0].map(Some);
+            let derivatives = (0..6).map(|n| derivative(&seen, shadow, n));
+            let expected = [2.0, 4.0, 2.0, 12.0, 5.0, 3.5].map(Some);
             assert!(
                 derivatives.clone().eq(expected),
                 "{shadow} {options:?}: {:?}",
@@ -195,7 +195,7 @@ fn roundings_by_one_number_are_known() {
     }
 }
 
-/// What has no derivative contributes nothing, be it multiplied by an infinity, and whether or not the exception that comes of that has
+/// Operands without a derivative contribute nothing, be they multiplied by infinities, and whether or not the exception that comes of that has
 /// been raised.
 #[test]
 fn what_has_no_derivative_is_not_multiplied_by_infinities() {

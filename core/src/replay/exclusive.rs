@@ -9,10 +9,6 @@ use crate::shadow::{Cells, Rule};
 use crate::step::{Bitwise, Operand};
 use crate::tricks;
 
-/// The largest power of two that exclusive disjunction is taken to scale by: what it makes may be no float, and a shadow
-/// of ordinary size is to come back from there.
-const FARTHEST: i32 = 512;
-
 impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
     /// The sign of one float is turned over, or a significand is given an exponent; or whatever it becomes will become it again.
     pub(super) fn exclusive_lane(&mut self, x: [Operand; 2], r: Operand, format: Format) {
@@ -27,9 +23,7 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         let bits = |run: &Self, format, at| [shadowed, other, r].map(|lane| run.bits(format, lane.plus(at)));
         let turned = |run: &Self, format, at| {
             let [x, other, r] = bits(run, format, at);
-            // Other exponents, too, are turned over and back again.
-            let power = || tricks::power_between(format, x, r).filter(|(_, power)| power.abs() <= FARTHEST);
-            tricks::relation(Bitwise::Xor, format, x, other, r).or_else(power)
+            tricks::relation(Bitwise::Xor, format, x, other, r)
         };
         let given = |run: &Self, format, at| {
             let [x, _, r] = bits(run, format, at);

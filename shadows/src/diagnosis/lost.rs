@@ -2,7 +2,7 @@
 //!
 //! A float may have been taken apart and put together by integers, or written as text and read again, as interpreters that
 //! turn its bits round for a box do. Nothing leads back then but the bits themselves, if they are so many that no other
-//! float will have them. And floats that are computed with although only a trace of another's real is beside them. Knows no way
+//! float will have them, and none that a program would write down as a number. And floats that are computed with although only a trace of another's real is beside them. Knows no way
 //! by which a real is lost, and calls no output wrong for it.
 
 use hashbrown::HashMap;
@@ -37,7 +37,7 @@ impl Lost {
             let errors = operations[id].error.spread();
             errors.is_some_and(|errors| errors.max > threshold)
         };
-        if self.looked_for >= MOST || !operations.ids().any(is_wrong) {
+        if self.looked_for >= MOST || is_like_a_literal(format, bits) || !operations.ids().any(is_wrong) {
             return;
         }
         self.looked_for += 1;
@@ -59,5 +59,29 @@ impl Lost {
             lost.iter().map(gap).collect::<Vec<_>>()
         };
         gaps(&self.outputs, OUTPUT).into_iter().chain(gaps(&self.operands, Gap::MISMATCH))
+    }
+}
+
+/// Tells whether a float has a decimal so short that a program may well have it from its source: few results of operations do.
+fn is_like_a_literal(format: Format, bits: u128) -> bool {
+    let (text, digits) = match format {
+        Format::F32 => (format!("{:e}", f32::from_bits(bits as u32)), 4),
+        _ => (format!("{:e}", format.to_f64(bits)), 6),
+    };
+    let significand = text.split('e').next().unwrap_or_default();
+    significand.bytes().filter(u8::is_ascii_digit).count() <= digits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_few_digits_are_literals() {
+        let is = |x: f64| is_like_a_literal(Format::F64, x.to_bits().into());
+        assert!([0.05, -0.1, 1e-300, 123_456.0, f64::NAN].into_iter().all(is));
+        assert!(![0.1 + 0.2, 1.0 / 3.0, 1_234_567.0].into_iter().any(is));
+        let is = |x: f32| is_like_a_literal(Format::F32, x.to_bits().into());
+        assert!(is(0.05) && is(1234.0) && !is(1.0 / 3.0) && !is(123_456.0));
     }
 }

@@ -89,14 +89,15 @@ pub(crate) fn cpuid(leaf: u32, subleaf: u32, level: IsaLevel) -> Leaf {
 
 /// Answer of `xgetbv` with this register number to the guest; `None` if there is no such register.
 pub(crate) fn xgetbv(register: u32, level: IsaLevel) -> Option<u64> {
-    const X87_SSE: u64 = 3;
+    /// Components of every level: x87, SSE, and the rights of protection keys, which no level hides.
+    const ALWAYS: u64 = 3 | 1 << 9;
     const AVX: u64 = 1 << 2;
     const XGETBV_1: u32 = 1 << 2;
     // Register 1 tells which components are in use: a subset of register 0's.
     let exists = register == 0 || register == 1 && __cpuid_count(0xd, 1).eax & XGETBV_1 != 0;
     exists.then(|| match level {
-        IsaLevel::V2 => host_xgetbv(register) & X87_SSE,
-        IsaLevel::V3 => host_xgetbv(register) & (X87_SSE | AVX),
+        IsaLevel::V2 => host_xgetbv(register) & ALWAYS,
+        IsaLevel::V3 => host_xgetbv(register) & (ALWAYS | AVX),
         IsaLevel::V4 | IsaLevel::Native => host_xgetbv(register),
     })
 }

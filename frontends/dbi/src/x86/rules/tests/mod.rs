@@ -266,7 +266,7 @@ fn known_absence_pays() {
     }
 }
 
-/// What saves instructions by it speculates: sums of products, and quotients.
+/// Sums of products and quotients speculate, and nothing that would not save instructions by it.
 #[test]
 fn products_speculate() {
     let (x, shadows) = ([1, 2, 3].map(Place::Reg), [4, 5, 6].map(Place::Reg));
