@@ -2,13 +2,14 @@
 //!
 //! A float may have been taken apart and put together by integers, or written as text and read again, as interpreters that
 //! turn its bits round for a box do. Nothing leads back then but the bits themselves, if they are so many that no other
-//! float will have them, and none that a program would write down as a number. And floats that are computed with although only a trace of another's real is beside them. Knows no way
-//! by which a real is lost, and calls no output wrong for it.
+//! float will have them, and none that a program would write down as a number. And floats that are computed with although
+//! only a trace of another's real is beside them. Knows no way by which a real is lost, and calls no output wrong for it.
 
 use hashbrown::HashMap;
 use shadowgrind_core::findings::Gap;
 use shadowgrind_core::format::Format;
 use shadowgrind_core::site::Site;
+use shadowgrind_core::text::Decimal;
 
 use super::history::History;
 use super::operations::Operations;
@@ -37,7 +38,7 @@ impl Lost {
             let errors = operations[id].error.spread();
             errors.is_some_and(|errors| errors.max > threshold)
         };
-        if self.looked_for >= MOST || is_like_a_literal(format, bits) || !operations.ids().any(is_wrong) {
+        if self.looked_for >= MOST || !operations.ids().any(is_wrong) || is_like_a_literal(format, bits) {
             return;
         }
         self.looked_for += 1;
@@ -64,12 +65,11 @@ impl Lost {
 
 /// Tells whether a float has a decimal so short that a program may well have it from its source: few results of operations do.
 fn is_like_a_literal(format: Format, bits: u128) -> bool {
-    let (text, digits) = match format {
+    let (shortest, few) = match format {
         Format::F32 => (format!("{:e}", f32::from_bits(bits as u32)), 4),
         _ => (format!("{:e}", format.to_f64(bits)), 6),
     };
-    let significand = text.split('e').next().unwrap_or_default();
-    significand.bytes().filter(u8::is_ascii_digit).count() <= digits
+    Decimal::of(&shortest).is_none_or(|decimal| decimal.significant_digits() <= few)
 }
 
 #[cfg(test)]

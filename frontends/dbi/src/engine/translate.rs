@@ -197,7 +197,7 @@ impl Translator {
                 facts.wholes.push((insn.pc(), Whole::Compared));
             }
         }
-        // Nor does one in which a sum is without the constants before it see what that takes off again.
+        // Nor does one that starts between a sum and its constants see that one of them is taken off again.
         let is_taken_off = |pc| self.sums.get(&pc) == Some(&Sums::TakenOff);
         for insn in
             insns.iter().filter(|insn| is_taken_off(insn.pc()) && format_of_sum(&insn.decoded).is_some())

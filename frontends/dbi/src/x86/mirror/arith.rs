@@ -314,13 +314,14 @@ impl Emitter {
                 Place::Reg(from) => self.move_shadow(to, from, 16),
             }
         }
-        let may_ask = self.may_ask(at);
-        let temps = self.temporaries_for(&rule, d, to, may_ask);
+        let job = rule.job(inline, d, to, &[]);
+        let speculates = self.speculates(at, &job);
+        let temps = self.temporaries_for(&job, speculates);
+        let job = Job { temps: &temps, ..job };
         self.begin_rule(at);
-        let job = rule.job(inline, d, to, &temps);
         let constants = Constants::at(self.mirror().settings.constants);
         let Written { result, question, .. } =
-            speculation::emit(&mut self.out.hot, &job, &constants, may_ask);
+            speculation::emit(&mut self.out.hot, &job, &constants, speculates);
         self.end_rule(at);
         if let Some(question) = question {
             self.compute_anew(&job, question);
@@ -353,15 +354,14 @@ impl Emitter {
         }
     }
 
-    /// Temporaries for a rule: of as many as it may take, those that it writes are picked.
-    fn temporaries_for(&mut self, rule: &Rule, d: u8, to: u8, may_ask: bool) -> Vec<u8> {
-        let inline = self.inline_rule();
-        let temps = self.candidates(inline.temporaries(rule.op));
+    /// Temporaries for a rule, which `speculates` or does not: of as many as it may take, those that it writes are picked.
+    fn temporaries_for(&mut self, job: &Job<'_>, speculates: bool) -> Vec<u8> {
+        let temps = self.candidates(job.rule.temporaries(job.op));
         let mut trial = std::mem::replace(&mut self.mirror().trial, Asm::new(0));
         trial.restart(self.out.hot.here());
         let constants = Constants::at(self.mirror().settings.constants);
-        let written =
-            speculation::emit(&mut trial, &rule.job(inline, d, to, &temps), &constants, may_ask).written;
+        let job = Job { temps: &temps, ..*job };
+        let written = speculation::emit(&mut trial, &job, &constants, speculates).written;
         self.mirror().trial = trial;
         for &temp in temps.iter().filter(|&temp| written >> temp & 1 == 1) {
             self.pick(temp);

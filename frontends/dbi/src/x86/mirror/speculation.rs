@@ -10,16 +10,16 @@ use crate::x86::emit::Emitter;
 use crate::x86::rules::{self, Constants, Job, Question, Written};
 use crate::x86::vector::Mem;
 
-/// Appends the rule without AVX-512; where flags `may` be overwritten and that pays, one that speculates.
-pub(super) fn emit(asm: &mut Asm, job: &Job<'_>, constants: &Constants, may: bool) -> Written {
-    let speculative = if may { rules::emit_speculative(asm, job, constants) } else { None };
-    speculative.unwrap_or_else(|| rules::emit_anywhere(asm, job, constants))
+/// Appends the rule without AVX-512, which `speculates` or does not.
+pub(super) fn emit(asm: &mut Asm, job: &Job<'_>, constants: &Constants, speculates: bool) -> Written {
+    let emit = if speculates { rules::emit_speculative } else { rules::emit_anywhere };
+    emit(asm, job, constants)
 }
 
 impl Emitter {
-    /// Tells whether the instruction's rule may overwrite the flags.
-    pub(super) fn may_ask(&mut self, at: At<'_>) -> bool {
-        self.mirror().liveness.flags_are_dead(at.index)
+    /// Tells whether the instruction's rule had better speculate, and may overwrite the flags.
+    pub(super) fn speculates(&mut self, at: At<'_>, job: &Job<'_>) -> bool {
+        self.mirror().liveness.flags_are_dead(at.index) && job.speculates()
     }
 
     /// Cold code for the question of a rule that has speculated.

@@ -17,14 +17,18 @@ const KNOWN: u32 = 1 << 1;
 const READS_RESULT: u32 = 1 << 2;
 /// The bit of the first operand.
 const READS_OPERAND: u32 = 1 << 3;
+/// The bit that says that products are better added unasked.
+const SPECULATES: u32 = 1 << 6;
 /// The bits above these are the number of live values.
 const LIVE_AT: u32 = 16;
 
 impl Facts {
-    pub(super) fn of(template: &Template) -> Facts {
+    /// Facts of the rule that is `template`; `speculates`: products are better added unasked.
+    pub(super) fn of(template: &Template, speculates: bool) -> Facts {
         let reads = |node, bit| if template.reads(node) { bit } else { 0 };
         let operands = (0..MAX_OPERANDS).map(|i| reads(Node::Operand(i as u8), READS_OPERAND << i));
         let known = if template.is_known() { KNOWN } else { 0 };
+        let known = if speculates { known | SPECULATES } else { known };
         let bits = THERE | known | reads(Node::Result, READS_RESULT) | operands.sum::<u32>();
         Facts(bits | (template.most_live() as u32) << LIVE_AT)
     }
@@ -42,6 +46,11 @@ impl Facts {
     /// Tells whether the rule reads operand `i`.
     pub(super) const fn reads_operand(self, i: usize) -> bool {
         self.0 & READS_OPERAND << i != 0
+    }
+
+    /// Tells whether the rule is shorter with products that are added unasked, and the question that it takes.
+    pub(super) const fn speculates(self) -> bool {
+        self.0 & SPECULATES != 0
     }
 
     /// The largest number of computed values that are read later, at any point of the rule.
@@ -63,16 +72,16 @@ impl Table {
         Table { owner: AtomicUsize::new(0), facts: [const { AtomicU32::new(0) }; Op::ALL.len()] }
     }
 
-    /// The facts of `op`, whose rule `template` makes; `maker` is the address of the function behind it.
-    pub(super) fn get(&self, maker: usize, op: Op, template: impl FnOnce() -> Template) -> Facts {
+    /// The facts of `op`, which `find` finds; `maker` is the address of the function that makes its rule.
+    pub(super) fn get(&self, maker: usize, op: Op, find: impl FnOnce() -> Facts) -> Facts {
         let owner = self.owner.compare_exchange(0, maker, Ordering::Relaxed, Ordering::Relaxed);
         if owner.is_err_and(|owner| owner != maker) {
-            return Facts::of(&template());
+            return find();
         }
         let entry = &self.facts[op as usize];
         match entry.load(Ordering::Relaxed) {
             0 => {
-                let facts = Facts::of(&template());
+                let facts = find();
                 entry.store(facts.0, Ordering::Relaxed);
                 facts
             }

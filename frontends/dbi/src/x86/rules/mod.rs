@@ -54,13 +54,19 @@ pub(crate) enum Rest {
     Low,
 }
 
+/// Maker of a rule with products that are added unasked.
+type Speculative = fn(Op, [[u8; MAX_OPERANDS]; 2], u8) -> Option<Template>;
+
+/// Maker of none.
+const NEVER: Speculative = |_, _, _| None;
+
 /// The rule of a shadow, as code is made of it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InlineRule {
     template: fn(Op, [[u8; MAX_OPERANDS]; 2], u8) -> Template,
     facts: &'static Table,
     /// The rule with products that are added unasked, where it has such.
-    speculative: fn(Op, [[u8; MAX_OPERANDS]; 2], u8) -> Option<Template>,
+    speculative: Speculative,
     /// Template and facts of the rule for long doubles in two parts.
     template_in_parts: fn(Op, [[u8; MAX_OPERANDS]; 2], u8) -> Template,
     facts_in_parts: &'static Table,
@@ -88,7 +94,7 @@ impl InlineRule {
         InlineRule {
             template: Template::of_doubt::<S>,
             facts: &FACTS[1],
-            speculative: |_, _, _| None,
+            speculative: NEVER,
             template_in_parts: Template::of_parts_doubt::<S>,
             facts_in_parts: &FACTS_IN_PARTS[1],
         }
@@ -99,7 +105,7 @@ impl InlineRule {
         InlineRule {
             template: Template::of_suspicion::<S>,
             facts: &FACTS[2],
-            speculative: |_, _, _| None,
+            speculative: NEVER,
             template_in_parts: Template::of_parts_suspicion::<S>,
             facts_in_parts: &FACTS_IN_PARTS[2],
         }
@@ -112,12 +118,24 @@ impl InlineRule {
 
     /// Facts of [`plain`](InlineRule::plain).
     fn facts(self, op: Op) -> Facts {
-        self.facts.get(self.template as usize, op, || self.plain(op))
+        self.facts.get(self.template as usize, op, || {
+            Facts::of(&self.plain(op), self.speculation(op, [DISTINCT; 2], 0).is_some())
+        })
+    }
+
+    /// The rule with products that are added unasked, where that saves more than the question that it takes.
+    fn speculation(self, op: Op, same: [[u8; MAX_OPERANDS]; 2], absent: u8) -> Option<Template> {
+        /// Instructions of it.
+        const QUESTION: usize = 2;
+        let template = (self.speculative)(op, same, absent)?;
+        let asks = (self.template)(op, same, absent).instructions();
+        (template.instructions() + QUESTION < asks).then_some(template)
     }
 
     /// The rule for long doubles in two parts each.
     pub(crate) const fn in_parts(self) -> Self {
-        InlineRule { template: self.template_in_parts, facts: self.facts_in_parts, ..self }
+        let (template, facts) = (self.template_in_parts, self.facts_in_parts);
+        InlineRule { template, facts, speculative: NEVER, ..self }
     }
 
     /// Tells whether the rule of an arithmetic `op` reads the guest's result.
@@ -239,13 +257,14 @@ impl<'a> Job<'a> {
         (self.rule.template)(self.op, self.same(), self.absent)
     }
 
-    /// The rule with products that are added unasked, where that saves more than the question that it takes.
-    fn speculative(&self) -> Option<Template> {
-        /// Instructions of it.
-        const QUESTION: usize = 2;
-        let template =
-            self.is_scalar().then(|| (self.rule.speculative)(self.op, self.same(), self.absent))??;
-        (template.instructions() + QUESTION < self.template().instructions()).then_some(template)
+    /// Tells whether the rule is better [emitted](emit_speculative) with products that are added unasked.
+    pub(crate) fn speculates(&self) -> bool {
+        if !self.is_scalar() || !self.rule.facts(self.op).speculates() {
+            return false;
+        }
+        let same = self.same();
+        let is_plain = (same, self.absent) == ([DISTINCT; 2], 0);
+        is_plain || self.rule.speculation(self.op, same, self.absent).is_some()
     }
 
     /// For each operand, and for each shadow, the first that is in the same place.
@@ -315,13 +334,13 @@ pub(crate) fn emit_anywhere(asm: &mut Asm, job: &Job, constants: &Constants) -> 
 }
 
 /// Appends the rule with [`Binding::Vex`] as [`emit_anywhere`] does, but with products that are added unasked, and with a jump where
-/// the result is NaN, to what [`emit_anew`] makes; nothing where that saves nothing. EFLAGS are overwritten.
+/// the result is NaN, to what [`emit_anew`] makes. EFLAGS are overwritten.
 ///
 /// # Panics
-/// As [`emit`].
-pub(crate) fn emit_speculative(asm: &mut Asm, job: &Job, constants: &Constants) -> Option<Written> {
-    let template = job.speculative()?;
-    Some(vex::emit(asm, &Job { preserves: true, ..*job }, &template, *constants, vex::Wanted::Asked))
+/// As [`emit`], and for a rule of which there is no such version ([`Job::speculates`]).
+pub(crate) fn emit_speculative(asm: &mut Asm, job: &Job, constants: &Constants) -> Written {
+    let template = (job.rule.speculative)(job.op, job.same(), job.absent).expect("a sum of products");
+    vex::emit(asm, &Job { preserves: true, ..*job }, &template, *constants, vex::Wanted::Asked)
 }
 
 /// Appends the rule for a `question` of its speculative version, whose registers are as they are there; they are again at the end, but

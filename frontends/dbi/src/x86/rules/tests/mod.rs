@@ -272,7 +272,7 @@ fn products_speculate() {
     let (x, shadows) = ([1, 2, 3].map(Place::Reg), [4, 5, 6].map(Place::Reg));
     let speculates = |op: Op, width| {
         let places = [&x[..op.arity()], &shadows[..op.arity()]];
-        Job::of((rule(), op), (Format::F64, width), places, 7, &[]).speculative().is_some()
+        Job::of((rule(), op), (Format::F64, width), places, 7, &[]).speculates()
     };
     for op in [Op::Mul, Op::Div, Op::Fmadd, Op::Fnmsub] {
         assert!(speculates(op, 8) && !speculates(op, 16), "{}", op.name());
