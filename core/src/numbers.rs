@@ -1,9 +1,11 @@
 //! Cells that name results by number: what a shadow has that keeps a record of all operations.
 //!
 //! A cell is laid out like a float, so that whatever is done to floats in place is done to cells alike: signs turned over by
-//! logic, exponents changed by sums of integers, halves moved on their own. Beside a double the fraction is the number of the
-//! result and the exponent the power of two that the float has been scaled by since. Beside an `f32` there is room for a sign
+//! logic, exponents changed by sums of integers, halves moved on their own. Beside a double the fraction is for the number of the
+//! result and the exponent is the power of two that the float has been scaled by since. Beside an `f32` there is room for a sign
 //! and a number, which begin at such a value that the last byte is never zero, nor as large as that of a double.
+//!
+//! Cells of numbers are odd. Where a program has cut last bytes off a float they are even, and not taken for those of another number.
 
 use crate::format::Format;
 use crate::tricks;
@@ -13,7 +15,7 @@ use crate::words::{Words, beside_extended};
 /// The shadow of a float, which is ±2ᵏ times the result of this number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Numbered {
-    /// Number of the result: none of which the lower four bytes are 0.
+    /// Number of the result.
     pub number: u64,
     /// True for the result's opposite.
     pub negated: bool,
@@ -66,17 +68,17 @@ impl Numbered {
 
 /// Bits of a double's exponent.
 const BIAS: i32 = 1023;
-/// Bits of a double's fraction: in a cell beside an `f64`, those of the number.
+/// Bits of a double's fraction: in a cell beside an `f64`, those that say the number.
 pub const FRACTION_BITS: u32 = 52;
 const FRACTION: u64 = (1 << FRACTION_BITS) - 1;
 /// The least and the largest power of two that cells have room for; what is beyond is an operation.
 const POWERS: (i32, i32) = (-250, 1000);
 /// The cell of an `f32` less the number. Its last byte is none of those that marks have, which a rotation puts in their place.
 const SINGLE: u32 = 0x0200_0000;
-/// The least number of a result: 0 is none's, and 1 [marks the rest](crate::shadow::Cells::mark_rest) of a float.
-pub const FIRST: u64 = 2;
+/// The least number of a result: 0 is none's, and its cell would be what [marks the rest](crate::shadow::Cells::mark_rest) of a float.
+pub const FIRST: u64 = 1;
 /// Numbers that cells of an `f32` have room for.
-pub const SINGLES: u64 = (DOUBLES - SINGLE) as u64;
+pub const SINGLES: u64 = (DOUBLES - SINGLE) as u64 / cells_apart(1);
 /// The least upper half of a double's cell.
 const DOUBLES: u32 = 0x3000_0000;
 /// More numbers than there are: what is taken for one beside a long double, and is larger, is something else. So are cells of narrow
@@ -85,9 +87,25 @@ const NUMBERS: u64 = 1 << 40;
 /// Bit of a number that is none.
 const BITS: u64 = 1 << 63;
 
-/// The cell beside an `f64` of the result of this number. Those of numbers that follow, follow.
+/// Difference between the cells of results whose numbers are so far apart.
+pub const fn cells_apart(numbers: u64) -> u64 {
+    2 * numbers
+}
+
+/// Code of a number in its cell, beyond sign and power: odd, so that it tells from one of which last bytes are missing.
+const fn coded(number: u64) -> u64 {
+    cells_apart(number) | 1
+}
+
+/// The number with this code; nothing if it is that of none.
+#[inline(always)]
+const fn decoded(code: u64) -> Option<u64> {
+    if code & 1 != 0 { Some(code / cells_apart(1)) } else { None }
+}
+
+/// The cell beside an `f64` of the result of this number. Those of numbers that follow are [apart](cells_apart) by a constant.
 pub const fn double_cell(number: u64) -> u64 {
-    (BIAS as u64) << FRACTION_BITS | number
+    (BIAS as u64) << FRACTION_BITS | coded(number)
 }
 
 /// Difference between the cell beside an `f32` and the lower half of that beside an `f64`.
@@ -97,10 +115,14 @@ pub const SINGLE_MORE: u32 = SINGLE;
 #[inline(always)]
 pub const fn of_double(cell: u64) -> Option<Numbered> {
     const SIGN: u64 = 1 << 63;
-    let (magnitude, number) = (cell & !SIGN, cell & FRACTION);
+    let magnitude = cell & !SIGN;
     let power = (magnitude >> FRACTION_BITS) as i32 - BIAS;
-    let is_cell = magnitude >> 32 >= DOUBLES as u64 && number as u32 != 0;
-    if is_cell { Some(Numbered { number, negated: cell & SIGN != 0, power }) } else { None }
+    match decoded(cell & FRACTION) {
+        Some(number) if magnitude >> 32 >= DOUBLES as u64 => {
+            Some(Numbered { number, negated: cell & SIGN != 0, power })
+        }
+        _ => None,
+    }
 }
 
 /// Shadow that a cell of four bytes stands for.
@@ -108,10 +130,11 @@ pub const fn of_double(cell: u64) -> Option<Numbered> {
 pub const fn of_single(cell: u32) -> Option<Numbered> {
     const SIGN: u32 = 1 << 31;
     let (magnitude, negated) = (cell & !SIGN, cell & SIGN != 0);
-    if magnitude > SINGLE && magnitude < DOUBLES {
-        Some(Numbered { number: (magnitude - SINGLE) as u64, negated, power: 0 })
-    } else {
-        None
+    match decoded(magnitude as u64) {
+        Some(number) if SINGLE < magnitude && magnitude < DOUBLES => {
+            Some(Numbered { number: number - SINGLE as u64 / cells_apart(1), negated, power: 0 })
+        }
+        _ => None,
     }
 }
 
@@ -160,10 +183,10 @@ impl Words for Numbers {
                 let exponent = i64::from(power) << (FRACTION_BITS - 32);
                 u128::from((number & !BITS).wrapping_add_signed(exponent) as u32 & !(1 << 31))
             }
-            Format::F32 => u128::from(SINGLE + number as u32),
+            Format::F32 => u128::from(SINGLE + coded(number) as u32),
             Format::F64 if shadow.is_bits() => u128::from(number & !BITS),
             Format::F80 if shadow.is_bits() => return 0,
-            Format::F64 | Format::F80 => u128::from(((BIAS + power) as u64) << FRACTION_BITS | number),
+            Format::F64 | Format::F80 => u128::from(((BIAS + power) as u64) << FRACTION_BITS | coded(number)),
         };
         if format == Format::F80 {
             return beside_extended(bits as u64 | u64::from(negated) << (Format::F64.width() - 1));
@@ -232,6 +255,20 @@ mod tests {
         assert_eq!(of_double(pair), None);
     }
 
+    /// Whatever the number: one without its last bytes may well be that of another result.
+    #[test]
+    fn cells_that_have_lost_their_last_bytes_name_no_result() {
+        for number in [1, 0x80, 0x8000, 0x1234_5678, SINGLES - 1, 1 << 33 | 1 << 16] {
+            for bits in [8, 16, 24, 32, 40] {
+                let cut = |cell: u128| cell >> bits << bits;
+                let double = Numbers.encode(Format::F64, 0, Numbered::new(number));
+                assert_eq!(of_double(cut(double) as u64), None, "{number:#x} without {bits} bits");
+                let single = Numbers.encode(Format::F32, 0, Numbered::new(number));
+                assert_eq!(of_single(cut(single) as u32), None, "{number:#x} without {bits} bits");
+            }
+        }
+    }
+
     #[test]
     fn other_bits_are_kept_and_have_a_sign() {
         let pair = u64::from(SINGLE + 3) << 32 | u64::from(SINGLE + 5);
@@ -258,7 +295,7 @@ mod tests {
             let low = cell & u64::MAX >> (8 * bytes);
             assert_eq!(of_double(u64::from(changed) << (64 - 8 * bytes) | low), Some(shadow.scaled(true, 3)));
         }
-        let single = SINGLE + 5;
+        let single = SINGLE + coded(5) as u32;
         assert_eq!(Numbers::changed_end(single, 4, (false, 1 << 23)), None);
         assert_eq!(Numbers::changed_end(single, 4, (true, 0)), Some(single | 1 << 31));
     }

@@ -221,6 +221,13 @@ pub fn is_for_exponent(format: Format, float: u128, other: u128) -> bool {
     other != 0 && exponent(float) != 0 && exponent(other) << (format.precision() - 1) == other
 }
 
+/// Tells whether `other`, of eight bytes, has bits for the exponents of two narrow floats each, and none for their digits.
+pub fn are_for_exponents(other: u64) -> bool {
+    const DIGITS: u32 = (1 << (Format::F32.precision() - 1)) - 1;
+    const SIGN: u32 = 1 << 31;
+    [other as u32, (other >> 32) as u32].into_iter().all(|half| half & !SIGN != 0 && half & DIGITS == 0)
+}
+
 /// Digits behind the first that a place in a table may be made of: fewer than any format has that numbers are rounded to (bfloat16 has
 /// seven).
 pub const FEW_DIGITS: u32 = 5;

@@ -161,8 +161,30 @@ fn bytes_of_floats_that_are_of_no_account_are_no_gap() {
     }
 }
 
-/// Exponents are changed by an address with a scaled index, and for four upper halves at once: each float is scaled by its own power of
-/// two.
+/// Floats whose last bytes are cut off keep their derivative: in place as many of its digits as are left of the float. A tape has none
+/// by another number: where it has lost that, it says so.
+#[test]
+fn last_bytes_that_are_cut_off_lead_to_no_other_number() {
+    const OUTPUTS: usize = 9;
+    for (shadow, options) in [("dot", &[][..]), ("dot", &["--no-avx512"]), ("adjoint", &[])] {
+        for options in [options, &[options, &["--reference-path"]].concat()] {
+            let Some(seen) = observe(shadow, "last_bytes.c", "-O2", "sse2", options) else { return };
+            let derivatives = (0..OUTPUTS).map(|n| derivative(&seen, shadow, n));
+            let lost = derivatives.clone().filter(|&derivative| derivative != Some(3.0)).count();
+            let counted: u64 = gaps(&seen).iter().map(|(_, count)| count).sum();
+            assert!(
+                lost as u64 == counted && (shadow == "adjoint" || lost == 0),
+                "{shadow} {options:?}: {:?}, {:?}",
+                derivatives.collect::<Vec<_>>(),
+                gaps(&seen)
+            );
+            assert!(lost < OUTPUTS, "{shadow} {options:?}");
+        }
+    }
+}
+
+/// Exponents are changed by an address with a scaled index, by a merge under a mask, for four upper halves at once and for two floats in
+/// one word: each float is scaled by its own power of two.
 #[test]
 fn exponents_changed_by_integers_scale() {
     for (shadow, options) in [("dot", &[][..]), ("dot", &["--no-avx512"]), ("adjoint", &[])] {
@@ -171,8 +193,9 @@ fn exponents_changed_by_integers_scale() {
                 return;
             };
             assert_eq!(gaps(&seen), [], "{shadow} {options:?}");
-            let derivatives = [0, 1, 2, 3, 4, 5].map(|n| derivative(&seen, shadow, n));
-            assert_eq!(derivatives, [2.0, 4.0, 2.0, 12.0, 5.0, 3.5].map(Some), "{shadow} {options:?}");
+            let derivatives = [0, 1, 2, 3, 4, 5, 6, 7, 8].map(|n| derivative(&seen, shadow, n));
+            let expected = [2.0, 4.0, 1.0, 2.0, 12.0, 5.0, 3.5, 4.0, 6.0].map(Some);
+            assert_eq!(derivatives, expected, "{shadow} {options:?}");
         }
     }
 }

@@ -261,7 +261,8 @@ fn digits_that_become_integers_are_counted() {
     }
 }
 
-/// Four of each kind, in registers: none is followed. What is turned around and back, by counts that registers hold too, is no gap.
+/// Four of each kind, in registers: none is followed. What is turned around and back, by counts that registers hold too, is no gap. What is
+/// left of a number on a tape is counted again where it is converted.
 #[test]
 fn parts_of_numbers_calculated_with_in_registers_are_counted() {
     const LOST: [&str; 26] = [
@@ -292,16 +293,20 @@ fn parts_of_numbers_calculated_with_in_registers_are_counted() {
         "sum_of_narrow",
         "joined_narrow",
     ];
+    const CONVERTED: [&str; 3] = ["rotated_narrow", "added_narrow", "sum_of_narrow"];
     for flags in ["-O0 -g", "-O2 -g"] {
         for options in [&[][..], &["--no-avx512"], &["--superblock-limit=1"]] {
             for shadow in ["dot", "adjoint"] {
                 let Some(seen) = observe(shadow, "narrow.c", flags, "sse2", options) else { return };
+                let again =
+                    |function| if shadow == "adjoint" && CONVERTED.contains(&function) { 4 } else { 0 };
                 for function in LOST {
                     let count = counted(&seen, function);
-                    assert_eq!(count, 4, "{shadow} {flags} {options:?} {function}");
+                    assert_eq!(count, 4 + again(function), "{shadow} {flags} {options:?} {function}");
                 }
                 let all: u64 = gaps(&seen).iter().map(|gap| gap.1).sum();
-                assert_eq!(all, 4 * LOST.len() as u64, "{shadow} {flags} {options:?}");
+                let expected: u64 = LOST.iter().map(|function| 4 + again(function)).sum();
+                assert_eq!(all, expected, "{shadow} {flags} {options:?}");
                 let outputs = seen.report.outputs.iter();
                 let dots: Vec<f64> = outputs.map(|output| output.dot.unwrap_or_default()).collect();
                 assert_eq!(dots, [1.1, 1.1, 1.1, 1.1, 0.0], "{shadow} {flags} {options:?}");

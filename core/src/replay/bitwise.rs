@@ -328,7 +328,7 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
     }
 
     /// Tells whether what has been done to a wide lane may have been done to two narrow floats, or to one below zeros:
-    /// the halves of what each was combined with are alike, or upper halves are zero.
+    /// the halves of what each was combined with are alike, or are there for two exponents, or upper halves are zero.
     fn may_be_two(
         &mut self,
         by: Bitwise,
@@ -343,12 +343,14 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         let upper = |bits: u128| bits as u64 >> 32;
         let alike = |bits: u128| upper(bits) == u64::from(bits as u32);
         let lanes = matches!(by, Bitwise::And | Bitwise::Other);
+        let sums = matches!(by, Bitwise::Sum | Bitwise::Difference);
         let zero_above = upper(self.bits(Format::F64, r)) == 0;
         let mut may = |i: usize| {
             let (bits, location) = (self.bits(format, x[i]), self.location(x[i].place));
             let narrow = zero_above && upper(bits) == 0 && self.cells.carries(location.plus(4), 4) == 0;
             let combined = others[i] != bits && alike(others[i]);
-            self.cells.carries(location, 8) == 0 || narrow || lanes && combined
+            let are_exponents = sums && tricks::are_for_exponents(others[i] as u64);
+            self.cells.carries(location, 8) == 0 || narrow || lanes && combined || are_exponents
         };
         may(0) && may(1)
     }

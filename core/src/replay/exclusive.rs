@@ -9,6 +9,10 @@ use crate::shadow::{Cells, Rule};
 use crate::step::{Bitwise, Operand};
 use crate::tricks;
 
+/// The largest power of two that exclusive disjunction is taken to scale by: what it makes may be no float, and a shadow
+/// of ordinary size is to come back from there.
+const FARTHEST: i32 = 512;
+
 impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
     /// The sign of one float is turned over, or a significand is given an exponent; or whatever it becomes will become it again.
     pub(super) fn exclusive_lane(&mut self, x: [Operand; 2], r: Operand, format: Format) {
@@ -29,12 +33,19 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
             let [x, _, r] = bits(run, format, at);
             tricks::given_exponent(format, x, r)
         };
-        let are_two = |run: &Self| {
-            let halves = [0, 4];
-            halves.iter().all(|&at| turned(run, Format::F32, at).is_some())
-                || halves.iter().all(|&at| given(run, Format::F32, at).is_some())
+        // Other exponents, too, are turned over and back again.
+        let rescaled = |run: &Self, format, at| {
+            let [x, _, r] = bits(run, format, at);
+            tricks::power_between(format, x, r).filter(|(_, power)| (1..=FARTHEST).contains(&power.abs()))
         };
-        match turned(self, format, 0).or_else(|| given(self, format, 0)) {
+        let are_two = |run: &Self| {
+            let both = |is: &dyn Fn(u16) -> bool| is(0) && is(4);
+            both(&|at| turned(run, Format::F32, at).is_some())
+                || both(&|at| given(run, Format::F32, at).is_some())
+                || both(&|at| rescaled(run, Format::F32, at).is_some())
+        };
+        let one = turned(self, format, 0).or_else(|| given(self, format, 0));
+        match one.or_else(|| rescaled(self, format, 0)) {
             Some((negate, power)) if negate || power != 0 => {
                 let (result, turned) =
                     (self.bits(format, r), self.shadow.scale(&shadow, format, negate, power));

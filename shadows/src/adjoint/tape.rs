@@ -97,8 +97,7 @@ impl Tape {
     pub(super) fn block(&mut self) -> u64 {
         let block = self.blocks;
         self.blocks += BLOCK;
-        // Numbers whose lower four bytes are zero mean nothing.
-        if block as u32 == 0 { self.block() } else { block }
+        block
     }
 
     /// Number of partials that have been written down.

@@ -1,7 +1,8 @@
-// Exponents that integers change as compilers make it of field arithmetic: by an address with a scaled index, and of four upper halves at
-// once.
+// Exponents that integers change as compilers make it of field arithmetic: by an address with a scaled index, by a merge under a mask,
+// of four upper halves at once, and of two floats in one word.
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 double x = 1.7;
 
@@ -19,6 +20,14 @@ static APART float by_narrow_address(float x, uint32_t half)
     return x;
 }
 
+static APART double by_merge(double x)
+{
+    __asm__("movq %0, %%rax\n\tmovabs $0x3ff0000000000000, %%rcx\n\tmovabs $0x7ff0000000000000, %%rdx\n\t"
+            "xor %%rax, %%rcx\n\tand %%rdx, %%rcx\n\txor %%rcx, %%rax\n\tmovq %%rax, %0"
+            : "+x"(x) : : "rax", "rcx", "rdx", "cc");
+    return x;
+}
+
 static APART void upper_halves(double *x, const int32_t *powers)
 {
     __asm__("movups (%0), %%xmm0\n\tmovups 16(%0), %%xmm1\n\tmovdqu (%1), %%xmm2\n\t"
@@ -28,12 +37,26 @@ static APART void upper_halves(double *x, const int32_t *powers)
             : : "r"(x), "r"(powers) : "xmm0", "xmm1", "xmm2", "memory");
 }
 
+static APART void pair(float *x, uint64_t powers)
+{
+    uint64_t both;
+    memcpy(&both, x, sizeof both);
+    __asm__("addq %1, %0" : "+r"(both) : "r"(powers) : "cc");
+    memcpy(x, &both, sizeof both);
+}
+
 int main(void)
 {
+    // Three quarters of it: another exponent than that of one.
+    double small = x * 0.25;
     printf("%.17g\n", by_address(x, 1ull << 49));
     printf("%.9g\n", (double)by_narrow_address((float)x, 1u << 23));
+    printf("%.17g\n", by_merge(small));
     double four[4] = {x, 3 * x, 5 * x, 7 * x};
     static const int32_t powers[4] = {1 << 20, 2 << 20, 0, -(1 << 20)};
     upper_halves(four, powers);
     printf("%.17g %.17g %.17g %.17g\n", four[0], four[1], four[2], four[3]);
+    float two[2] = {(float)x, (float)(3 * x)};
+    pair(two, 0x0080000001000000);
+    printf("%.9g %.9g\n", (double)two[0], (double)two[1]);
 }

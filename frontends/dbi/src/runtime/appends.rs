@@ -15,7 +15,7 @@ use crate::x86::mirror::descriptor::{BUFFER, RecordDescriptor, Staged, What};
 use crate::x86::mirror::staging::{ALIGNMENT, ROOM, is_full};
 use shadowgrind_core::appended::{Appended, BLOCK, HEAD, Kinds, OTHER, Operation, Part, Records, Step};
 use shadowgrind_core::format::Format;
-use shadowgrind_core::numbers::{self, Numbers, SINGLE_MORE};
+use shadowgrind_core::numbers::{self, Numbers, SINGLE_MORE, cells_apart};
 use shadowgrind_core::ops::MAX_OPERANDS;
 use shadowgrind_core::site::Site;
 use shadowgrind_core::words::{Words, beside_extended};
@@ -168,12 +168,12 @@ pub(super) fn append_with_room(call: &mut FunctionCall, recording: &Recording) {
     let words = unsafe { std::slice::from_raw_parts_mut(at as *mut Word, MOST_WORDS) };
     let used = write_record(call, words);
     recording.next.store(at + size_of_val(&words[..used]) as u64, Ordering::Release);
-    let number = recording.number.load(Ordering::Relaxed);
-    recording.number.store(number + u64::from(lanes), Ordering::Relaxed);
+    let cell = recording.number.load(Ordering::Relaxed);
+    recording.number.store(cell + cells_apart(lanes.into()), Ordering::Relaxed);
     for n in 0..lanes.into() {
         let is_active = (0..op.arity()).any(|i| bits(&call.shadows[i], format, n) != 0);
         if is_active {
-            set_bits(&mut call.shadow, format, n, cell_of(number, format, n));
+            set_bits(&mut call.shadow, format, n, cell_of(cell, format, n));
         }
     }
 }
@@ -220,13 +220,14 @@ fn cell_in_record(cell: u128) -> u64 {
     shadow.map_or(OTHER, |shadow| Numbers.encode(Format::F64, 0, shadow) as u64)
 }
 
-/// Cell beside the result of a lane, of a record whose first result has this number.
+/// Cell beside the result of a lane, of a record whose first result has this cell beside an `f64`.
 #[inline]
-fn cell_of(number: u64, format: Format, lane: usize) -> u128 {
+fn cell_of(first: u64, format: Format, lane: usize) -> u128 {
+    let cell = first + cells_apart(lane as u64);
     match format {
-        Format::F32 => (number as u32).wrapping_add(SINGLE_MORE + lane as u32).into(),
-        Format::F80 => beside_extended(number),
-        _ => (number + lane as u64).into(),
+        Format::F32 => (cell as u32).wrapping_add(SINGLE_MORE).into(),
+        Format::F80 => beside_extended(cell),
+        _ => cell.into(),
     }
 }
 
@@ -288,7 +289,7 @@ impl<S: Appended> Buffers<S> for Lanes {
         unsafe { std::ptr::copy_nonoverlapping(record.as_ptr(), at as *mut u8, record.len()) };
         lane.thread.next.store(at + record.len() as u64, Ordering::Release);
         let next = lane.thread.number.load(Ordering::Relaxed);
-        lane.thread.number.store(next + numbers, Ordering::Relaxed);
+        lane.thread.number.store(next + cells_apart(numbers), Ordering::Relaxed);
     }
 
     fn replay(&mut self, thread: usize, shadow: &mut S, _words: &mut S::Words) {

@@ -14,10 +14,12 @@ const FEW: usize = 4;
 pub(super) fn regular(first: u64, step: u64, count: usize) -> Option<Numbers> {
     let last = first.wrapping_add(step.wrapping_mul(count as u64 - 1));
     let number = numbers::of_double(first).map_or(0, |shadow| shadow.number);
-    let advance = i32::try_from(step as i64).ok().filter(|&step| step != i32::MIN);
-    // Between these are no lower four bytes that are zero, which cells of floats do not have.
+    let apart = numbers::cells_apart(1) as i64;
+    // All of them are odd if the first one is.
+    let is_of_numbers = step as i64 % apart == 0;
+    let advance = i32::try_from(step as i64 / apart).ok().filter(|&step| step != i32::MIN);
     let are_cells = sort(first).is_some() && sort(last).is_some() && first >> 32 == last >> 32;
-    are_cells.then_some(Numbers { first: number, step: Some(advance?) })
+    (are_cells && is_of_numbers).then_some(Numbers { first: number, step: Some(advance?) })
 }
 
 /// Distance from the first number of an iteration to the operand with this cell, if it has a shadow and there is room for it.

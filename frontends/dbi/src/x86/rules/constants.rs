@@ -7,7 +7,7 @@ use shadowgrind_core::appended::RESULTS;
 use shadowgrind_core::arith::trace_bits;
 use shadowgrind_core::format::Format;
 use shadowgrind_core::functions::circular;
-use shadowgrind_core::numbers::SINGLE_MORE;
+use shadowgrind_core::numbers::{SINGLE_MORE, cells_apart};
 use shadowgrind_core::ops::{ERROR_BOUND, LEAST_LEFT, LEAST_LEFT_OF_ROOT};
 use shadowgrind_core::tricks;
 use shadowgrind_core::words::{WIDENED, WIDENED_DOUBLE, WIDENED_DOUBLE_BITS};
@@ -282,8 +282,8 @@ pub(crate) fn constant_bytes() -> Vec<u8> {
         bytes.extend(((1u64 << count) - 1).to_le_bytes());
     }
     bytes.resize(bytes.len().next_multiple_of(LINE), 0);
-    bytes.extend((0..NUMBERS as u32).flat_map(|n| (SINGLE_MORE + n).to_le_bytes()));
-    bytes.extend((0..NUMBERS).flat_map(u64::to_le_bytes));
+    bytes.extend((0..NUMBERS).flat_map(|n| (SINGLE_MORE + cells_apart(n) as u32).to_le_bytes()));
+    bytes.extend((0..NUMBERS).flat_map(|n| cells_apart(n).to_le_bytes()));
     bytes.extend((0..=u8::MAX).flat_map(|immediate| [immediate; 2]));
     bytes
 }

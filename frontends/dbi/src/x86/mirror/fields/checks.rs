@@ -110,7 +110,11 @@ impl Emitter {
             // The signs of two narrow floats.
             encode::alu_constant(cold, Alu::Compare, c, i32::MIN, 4);
             ways.exits.push(cold.jcc_open(EQUAL));
+            if of.other().is_some() {
+                self.exit_if_for_exponents(c, b, ways);
+            }
         }
+        let cold = &mut self.out.cold;
         encode::alu(cold, Alu::Add, c, c, bytes);
         let turns = cold.jcc_open(EQUAL);
         let is_complement = of.fields.other == Other::Constant(-1);
@@ -187,6 +191,28 @@ impl Emitter {
             }
             _ => {}
         }
+    }
+
+    /// Leaves it to the engine where register `change` has bits for the exponents of two narrow floats, as `core::tricks::are_for_exponents`
+    /// has it; by way of register `b`. No constant of an instruction has both.
+    pub(super) fn exit_if_for_exponents(&mut self, change: Gpr, b: Gpr, ways: &mut Ways) {
+        const HALF: u8 = 32;
+        let [exponent, digits] = [0x7f80_0000, 0x007f_ffff];
+        let cold = &mut self.out.cold;
+        let mut others = Vec::new();
+        for (shift, mask, is_other) in
+            [(0, digits, NOT_EQUAL), (0, exponent, EQUAL), (HALF, digits, NOT_EQUAL), (HALF, exponent, EQUAL)]
+        {
+            encode::copy(cold, b, change, 8);
+            if shift > 0 {
+                encode::shift(cold, Shift::Right, b, shift, 8);
+            }
+            encode::alu_constant(cold, Alu::And, b, mask, 4);
+            others.push(cold.jcc_open(is_other));
+        }
+        ways.exits.push(cold.jmp_open());
+        let here = cold.here();
+        others.into_iter().for_each(|field| cold.patch(field, here));
     }
 
     /// With the difference of float and result in `b`: leaves a narrow sum to the engine that may be that of the upper half of a

@@ -250,6 +250,9 @@ impl Emitter {
         if bytes == 4 {
             self.exit_if_for_upper_half(of, free, &mut ways);
         }
+        if let (8, Does::Add | Does::Subtract, Some(other)) = (bytes, does, of.other()) {
+            self.exit_if_for_exponents(other, b, &mut ways);
+        }
         match does {
             Does::DropDigits => {
                 self.exit_if_zero(of, b, &mut ways);

@@ -23,6 +23,7 @@ use crate::x86::vector::{Length, Mem, Place, Vector, forms};
 use iced_x86::Instruction;
 use shadowgrind_core::appended::HEAD;
 use shadowgrind_core::format::Format;
+use shadowgrind_core::numbers::cells_apart;
 
 impl Emitter {
     /// Closes the record before an instruction by which others may see something, or for which it may have no room.
@@ -167,7 +168,7 @@ impl Closing<'_> {
         encode::add(code, RCX, record.bytes().into());
         code.store(position, RCX);
         code.load(RCX, next);
-        encode::add(code, RCX, record.numbers.into());
+        encode::add(code, RCX, cells_apart(record.numbers.into()) as i32);
         code.store(next, RCX);
         let onwards = code.here();
         code.patch(inactive, onwards);
