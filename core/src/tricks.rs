@@ -228,6 +228,10 @@ pub fn are_for_exponents(other: u64) -> bool {
     [other as u32, (other >> 32) as u32].into_iter().all(|half| half & !SIGN != 0 && half & DIGITS == 0)
 }
 
+/// A mask of the one bit that a truth value has, where code reads one from bytes that held a float before, and has overwritten but the
+/// first of them. No number is made of that bit of a float.
+pub const FLAG: u128 = 1;
+
 /// Digits behind the first that a place in a table may be made of: fewer than any format has that numbers are rounded to (bfloat16 has
 /// seven).
 pub const FEW_DIGITS: u32 = 5;

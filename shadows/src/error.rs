@@ -80,6 +80,14 @@ pub struct ErrorShadow {
     underflowed: Option<Site>,
 }
 
+/// Tells whether what is kept beside a float is no error of it, but a trace, or what is left where the end of a double was overwritten: far
+/// below all that an error [knows of](REACH).
+fn is_changed(format: Format, bits: u128, error: f64) -> bool {
+    const LEAST: f64 = f64::MIN_POSITIVE * (1_u128 << (REACH + 1)) as f64;
+    let lacks_end = format == Format::F64 && error.is_subnormal() && format.to_f64(bits).abs() > LEAST;
+    lacks_end || is_trace(error)
+}
+
 /// Tells whether the rule is straight-line arithmetic: not where the result steps from integer to integer, so that no derivative
 /// tells what an error does to it.
 fn is_straight(op: Op) -> bool {
@@ -240,7 +248,10 @@ impl Rule for ErrorShadow {
 
     fn op(&mut self, lane: &Lane<'_, f64>) -> Option<f64> {
         self.has_seen = true;
-        let traces = lane.shadows.iter().flatten().filter(|&&&error| is_trace(error)).count();
+        let changed = |(&bits, shadow): (&u128, &Option<&f64>)| {
+            shadow.is_some_and(|&error| is_changed(lane.from, bits, error))
+        };
+        let traces = lane.x.iter().zip(lane.shadows).filter(|&operand| changed(operand)).count();
         if traces != 0 {
             (0..traces).for_each(|_| self.causes.mismatch(lane.site));
             return Some(f64::NAN);
@@ -364,7 +375,9 @@ impl Shadow for ErrorShadow {
         if x.shadow.is_none() {
             self.causes.leaves_without(leaves.site, &x);
         }
-        if x.shadow.is_some_and(|&error| is_trace(error)) {
+        let is_changed = x.shadow.is_some_and(|&error| is_changed(x.format, x.bits, error));
+        let x = if is_changed { Observed { shadow: Some(&f64::NAN), ..x } } else { x };
+        if is_changed {
             self.causes.mismatch(leaves.site);
         }
         let Left { measured, judgement, exact } = self.verdict(&x, Some(leaves));

@@ -57,6 +57,19 @@ pub fn lacks(what: &str, features: &[&str]) -> bool {
     missing.is_some()
 }
 
+/// Options of the tool for each way in which shadows can be bound to this processor: one without AVX-512, which is that of
+/// `--no-avx512` then, and two with it.
+pub fn bindings() -> impl Iterator<Item = &'static [&'static str]> + Clone {
+    const BOTH: [&[&str]; 2] = [&[], &["--no-avx512"]];
+    let is_any = |options: &&[&str]| options.is_empty() || has_upper_registers();
+    BOTH.into_iter().filter(is_any)
+}
+
+/// Tells whether shadows can be in upper vector registers here, as tests/has-avx512.sh does.
+pub fn has_upper_registers() -> bool {
+    ["avx512f", "avx512vl", "avx512dq", "avx512bw"].into_iter().all(has_cpu_flag)
+}
+
 /// Reason why a test is skipped on a processor without `feature`.
 pub fn no_feature(feature: &str) -> String {
     format!("this CPU has no {feature}")

@@ -46,7 +46,7 @@ struct Case {
 const USUAL_TIMEOUT: u64 = 180;
 
 /// In other configurations than the default, each run has every fourth one, or fewer where only the engine is slow.
-const PROGRAM_TURNS: usize = 4;
+const PROGRAM_TURNS: usize = 6;
 
 /// Files that preparation left behind, shared by the runs of a case.
 type Prepared = Arc<Mutex<Option<Result<Vec<(String, Vec<u8>)>, String>>>>;

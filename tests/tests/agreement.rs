@@ -74,8 +74,8 @@ struct Tally {
 
 fn check(how: &str) -> Result<(), String> {
     let (compiler, flags) = how.split_once(' ').unwrap_or((how, ""));
-    let bindings = [&[][..], &["--no-avx512"]];
-    let mut tallies = [Tally::default(), Tally::default()];
+    let bindings: Vec<&[&str]> = host::bindings().collect();
+    let mut tallies: Vec<Tally> = bindings.iter().map(|_| Tally::default()).collect();
     for program in programs()? {
         let Some(exe) = Recipe::new(compiler, &format!("{flags} -g"), &program.source, "-lm").build()? else {
             host::skipped(how, &format!("{compiler} is not installed"));
@@ -87,11 +87,11 @@ fn check(how: &str) -> Result<(), String> {
             case.observe().map(|observed| observed.report)
         };
         let reals = observe("mpfr", &[])?;
-        for (tally, options) in tallies.iter_mut().zip(bindings) {
+        for (tally, options) in tallies.iter_mut().zip(&bindings) {
             tally.add(&program, &reals, &observe("error", options)?);
         }
     }
-    tallies.iter().zip(bindings).try_for_each(|(tally, options)| {
+    tallies.iter().zip(&bindings).try_for_each(|(tally, options)| {
         tally.is_enough().map_err(|said| format!("{}\n{said}", options.join(" ")))
     })
 }

@@ -26,7 +26,7 @@ fn main() -> ExitCode {
             trials.push(Trial::test(name.clone(), move || whole_array(&name, shadow, way)));
         }
     }
-    for options in [&[][..], &["--no-avx512"]] {
+    for options in host::bindings() {
         for kind in LEAVING {
             let name = format!("binary.c/{}{}", kind.way, options.concat());
             trials.push(Trial::test(name.clone(), move || leaves(&name, options, kind)));

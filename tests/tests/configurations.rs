@@ -1,6 +1,6 @@
 //! The guests and the shorter real programs once more in every other configuration of the engine: no superblocks, no links,
 //! constant flushes, other instruction sets, shadows. What is rare in the default configuration happens all the time in these.
-//! By default one build of each guest and a quarter of the programs, in turn; `SHADOWGRIND_CONFIGURATIONS=full` runs all.
+//! By default one build of each guest and a sixth of the programs, in turn; `SHADOWGRIND_CONFIGURATIONS=full` runs all.
 
 #![forbid(unsafe_code)]
 

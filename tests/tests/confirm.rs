@@ -29,7 +29,7 @@ const CHECKS: [(&str, Check); 6] = [
 
 fn main() -> ExitCode {
     let mut trials = Vec::new();
-    for options in [&[][..], &["--no-avx512"]] {
+    for options in host::bindings() {
         for (file, check) in CHECKS {
             let run = move || on_program(&guests().join(file), options, check).map_err(Failed::from);
             trials.push(Trial::test(format!("{file} {}", options.join(" ")), run));

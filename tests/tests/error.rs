@@ -37,7 +37,7 @@ fn main() -> ExitCode {
     for how in ["gcc -O0", "gcc -O2", "gcc -O3 -mavx2 -mfma", "clang -O2"] {
         for folder in folders {
             for source in sources(folder) {
-                for options in [&[][..], &["--no-avx512"]] {
+                for options in host::bindings() {
                     let name = format!("{folder}/{}/{how} {}", stem(&source), options.join(" "));
                     let source = source.clone();
                     let check = move || check(&source, how, options).map_err(Failed::from);
@@ -55,7 +55,7 @@ fn main() -> ExitCode {
     }
     let long_double = host::tests_dir().join("guests/mpfr/long_double.c");
     for how in ["gcc -O0", "gcc -O2", "clang -O2"] {
-        for options in [&[][..], &["--no-avx512"]] {
+        for options in host::bindings() {
             let (name, source) = (format!("long_double/{how} {}", options.join(" ")), long_double.clone());
             let check = move || check(&source, how, options).map_err(Failed::from);
             trials.push(Trial::test(name, check));
@@ -63,7 +63,7 @@ fn main() -> ExitCode {
             trials.push(Trial::test(format!("stepped/{how} {}", options.join(" ")), check));
         }
     }
-    for options in [&[][..], &["--no-avx512"]] {
+    for options in host::bindings() {
         let check = move || check_traps(options).map_err(Failed::from);
         trials.push(Trial::test(format!("flags/long_traps {}", options.join(" ")), check));
         let check = move || check_reals(options).map_err(Failed::from);
@@ -75,7 +75,7 @@ fn main() -> ExitCode {
         let check = move || check_loop(options).map_err(Failed::from);
         trials.push(Trial::test(format!("causes/last {}", options.join(" ")), check));
     }
-    for options in [&[][..], &["--no-avx512"], &["--reference-path"]] {
+    for options in host::bindings().chain([&["--reference-path"][..]]) {
         for (guest, lines) in [("nearest", 4), ("switched", 4)] {
             let check = move || check_conversions((guest, lines), options).map_err(Failed::from);
             trials.push(Trial::test(format!("conversions/{guest} {}", options.join(" ")), check));

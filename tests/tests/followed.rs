@@ -12,7 +12,7 @@ use shadowgrind_tests::shadowed::observe::{Case, Observed};
 #[test]
 fn text_over_floats_that_were_freed_is_no_gap() {
     for shadow in ["dot", "adjoint"] {
-        for options in [&[][..], &["--no-avx512"]] {
+        for options in host::bindings() {
             let Some(seen) = observe(shadow, "reused.c", "-O2", "sse2", options) else { return };
             assert_eq!(gaps(&seen), [], "{shadow} {options:?}");
             assert!(seen.outcome.files.contains_key("out.txt"));
@@ -60,7 +60,7 @@ fn doubles_put_together_in_hot_code_are_whole() {
 #[test]
 fn doubles_joined_of_their_halves_are_whole() {
     for shadow in ["dot", "adjoint"] {
-        for options in [&[][..], &["--no-avx512"], &["--reference-path"], &["--superblock-limit=1"]] {
+        for options in host::bindings().chain([&["--reference-path"][..], &["--superblock-limit=1"]]) {
             let Some(seen) = observe(shadow, "joined_again.c", "-O2", "sse2", options) else { return };
             assert_eq!(gaps(&seen), [], "{shadow} {options:?}");
             assert_eq!(derivative(&seen, shadow, 0), Some(2.0), "{shadow} {options:?}");
@@ -80,7 +80,7 @@ fn derivative(seen: &Observed, shadow: &str, n: usize) -> Option<f64> {
 #[test]
 fn doubles_copied_byte_by_byte_are_followed() {
     for (flags, shadow) in [("-O1", "dot"), ("-O2", "dot"), ("-O2", "adjoint")] {
-        for options in [&[][..], &["--no-avx512"], &["--reference-path"]] {
+        for options in host::bindings().chain([&["--reference-path"][..]]) {
             let Some(seen) = observe(shadow, "byte_by_byte.c", flags, "sse2", options) else { return };
             assert_eq!(gaps(&seen), [("MOV r/m8, r8".to_owned(), 1)], "{shadow} {flags} {options:?}");
             let derivatives = (0..4).map(|n| derivative(&seen, shadow, n));
@@ -94,7 +94,7 @@ fn doubles_copied_byte_by_byte_are_followed() {
 #[test]
 fn numbers_sorted_by_digits_are_followed() {
     for (flags, shadow) in [("-O1", "dot"), ("-O2", "dot"), ("-O2", "adjoint")] {
-        for options in [&[][..], &["--no-avx512"], &["--reference-path"]] {
+        for options in host::bindings().chain([&["--reference-path"][..]]) {
             let Some(seen) = observe(shadow, "by_digits.c", flags, "sse2", options) else { return };
             let counts: u64 = gaps(&seen).iter().map(|(_, count)| count).sum();
             assert_eq!((counts, counted(&seen, "found")), (1, 1), "{shadow} {flags} {options:?}");
@@ -110,7 +110,7 @@ fn numbers_sorted_by_digits_are_followed() {
 #[test]
 fn a_condition_over_a_float_is_no_gap() {
     for shadow in ["dot", "adjoint"] {
-        for options in [&[][..], &["--no-avx512"], &["--superblock-limit=1"]] {
+        for options in host::bindings().chain([&["--superblock-limit=1"][..]]) {
             let Some(seen) = observe(shadow, "condition.c", "-O2", "sse2", options) else { return };
             assert_eq!(gaps(&seen), [], "{shadow} {options:?}");
         }
@@ -132,7 +132,7 @@ fn digits_that_are_only_asked_about_are_no_gap() {
 #[test]
 fn digits_in_registers_that_are_only_asked_about_are_no_gap() {
     for shadow in ["dot", "adjoint"] {
-        for options in [&[][..], &["--no-avx512"], &["--reference-path"], &["--superblock-limit=1"]] {
+        for options in host::bindings().chain([&["--reference-path"][..], &["--superblock-limit=1"]]) {
             let Some(seen) = observe(shadow, "asked_about.c", "-O2", "sse2", options) else { return };
             assert_eq!(gaps(&seen), [("SHL r/m64, 1".to_owned(), 1)], "{shadow} {options:?}");
             assert_eq!(counted(&seen, "digits_of"), 1, "{shadow} {options:?}");
@@ -183,6 +183,20 @@ fn last_bytes_that_are_cut_off_lead_to_no_other_number() {
     }
 }
 
+/// Truth values and exponents of `frexp` where doubles have been are parts of no double.
+#[test]
+fn integers_where_doubles_were_are_no_gap() {
+    for shadow in ["dot", "adjoint"] {
+        for flags in ["-O1 -fno-builtin", "-O2 -fno-builtin"] {
+            for options in host::bindings().chain([&["--reference-path"][..], &["--superblock-limit=1"]]) {
+                let Some(seen) = observe(shadow, "stale.c", flags, "sse2", options) else { return };
+                assert_eq!(gaps(&seen), [], "{shadow} {flags} {options:?}");
+                assert_eq!(derivative(&seen, shadow, 0), Some(2.0), "{shadow} {flags} {options:?}");
+            }
+        }
+    }
+}
+
 /// Exponents are changed by an address with a scaled index, by a merge under a mask, for four upper halves at once and for two floats in
 /// one word: each float is scaled by its own power of two.
 #[test]
@@ -204,7 +218,7 @@ fn exponents_changed_by_integers_scale() {
 #[test]
 fn roundings_by_one_number_are_known() {
     for shadow in ["dot", "adjoint"] {
-        for options in [&[][..], &["--no-avx512"], &["--reference-path"], &["--hot-after=1"]] {
+        for options in host::bindings().chain([&["--reference-path"][..], &["--hot-after=1"]]) {
             let Some(seen) = observe(shadow, "unrolled.c", "-O2", "sse2", options) else { return };
             assert_eq!(gaps(&seen), [], "{shadow} {options:?}");
             let derivatives = [0, 1].map(|n| derivative(&seen, shadow, n));
@@ -219,7 +233,7 @@ fn roundings_by_one_number_are_known() {
 fn what_has_no_derivative_is_not_multiplied_by_infinities() {
     let close = |dot: f64, truth: f64| (dot - truth).abs() < 1e-5 * truth;
     for (flags, need) in [("-O0", "sse2"), ("-O2", "sse2"), ("-O2 -mavx2 -mfma", "fma")] {
-        for options in [&[][..], &["--no-avx512"], &["--reference-path"], &["--hot-after=1"]] {
+        for options in host::bindings().chain([&["--reference-path"][..], &["--hot-after=1"]]) {
             let Some(seen) = observe("dot", "infinite.c", flags, need, options) else { return };
             assert_eq!(gaps(&seen), [], "{flags} {options:?}");
             let dots: Vec<f64> = seen.report.outputs.iter().filter_map(|output| output.dot).collect();

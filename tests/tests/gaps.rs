@@ -47,7 +47,7 @@ fn digits_that_are_moved_up_are_gaps() {
 #[test]
 fn text_that_is_parsed_again_is_a_gap() {
     for shadow in ["dot", "adjoint"] {
-        for options in [&[][..], &["--no-avx512"], &["--input=parsed~0.123456"]] {
+        for options in host::bindings().chain([&["--input=parsed~0.123456"][..]]) {
             let Some(seen) = observe(shadow, "rewritten.c", "-O2", "sse2", options) else { return };
             let mut gaps = gaps(&seen);
             gaps.retain(|(name, count)| name.ends_with("of text written from it") && *count == 1);
@@ -78,7 +78,7 @@ fn text_that_is_written_nowhere_is_counted() {
     let source = std::fs::read_to_string(host::tests_dir().join("guests/dot/reread.c")).unwrap();
     let line = 1 + source.lines().position(|line| line.ends_with("// UNWRITTEN")).unwrap();
     for shadow in ["dot", "adjoint"] {
-        for options in [&[][..], &["--no-avx512"]] {
+        for options in host::bindings() {
             let Some(seen) = observe(shadow, "reread.c", "-O2 -g", "sse2", options) else { return };
             let unwritten = &seen.report.document["coverage"]["unwritten"];
             let [only] = &unwritten.as_array().cloned().unwrap_or_default()[..] else {
@@ -164,7 +164,7 @@ fn digits_that_are_found_equal_are_counted() {
 /// Up to 2^20 times at one place, and the report says that there may be more; equality always.
 #[test]
 fn comparisons_are_counted_often_enough() {
-    for options in [&[][..], &["--no-avx512"], &["--superblock-limit=1"]] {
+    for options in host::bindings().chain([&["--superblock-limit=1"][..]]) {
         let Some(seen) = observe("dot", "compared.c", "-O1 -g", "sse2", options) else { return };
         let decisions = seen.report.document["coverage"]["decisions"].as_array().cloned().unwrap_or_default();
         let count = |function: &str| {
@@ -282,7 +282,7 @@ fn floats_that_leave_by_a_library_are_counted_at_its_caller() {
     let source = host::tests_dir().join("guests/dot/sent.c");
     let text = std::fs::read_to_string(&source).unwrap_or_else(|e| panic!("{e}"));
     let leaves = text.lines().position(|line| line.ends_with("// LEAVES")).map(|at| 1 + at as u64);
-    for options in [&[][..], &["--no-avx512"]] {
+    for options in host::bindings() {
         let Some(seen) = observe("dot", "sent.c", "-O1 -g", "sse2", options) else { return };
         assert_eq!(gaps(&seen), [("write (system call)".to_owned(), 6)], "{options:?}");
         let site = &seen.report.document["coverage"]["gaps"][0]["site"];
@@ -369,7 +369,7 @@ fn memory_that_processes_share_is_followed() {
 #[test]
 fn what_a_child_hands_back_is_counted_where_it_is_not_followed() {
     for shadow in ["adjoint", "error", "mpfr"] {
-        for options in [&[][..], &["--no-avx512"]] {
+        for options in host::bindings() {
             let Some(seen) = observe(shadow, "received.c", "-O1", "sse2", options) else { return };
             let mut lost: BTreeMap<String, u64> = BTreeMap::new();
             gaps(&seen).into_iter().for_each(|(name, floats)| *lost.entry(name).or_default() += floats);
@@ -405,7 +405,7 @@ fn memory_that_processes_share_is_counted_where_it_is_not_followed() {
 #[test]
 fn floats_that_leave_aside_are_counted() {
     for shadow in ["adjoint", "error", "mpfr"] {
-        for options in [&[][..], &["--no-avx512"]] {
+        for options in host::bindings() {
             let Some(seen) = observe(shadow, "aside.c", "-O1", "sse2", options) else { return };
             let names: BTreeMap<String, u64> = gaps(&seen).into_iter().collect();
             let calls =
@@ -442,7 +442,7 @@ fn bytes_that_are_halved_are_counted() {
 #[test]
 fn memory_that_had_a_name_is_counted() {
     for shadow in ["dot", "adjoint", "error", "mpfr"] {
-        for options in [&[][..], &["--no-avx512"]] {
+        for options in host::bindings() {
             let Some(seen) = observe(shadow, "named.c", "-O1", "sse2", options) else { return };
             // That of the child is handed on as a derivative, and is lost otherwise.
             let lost = if shadow == "dot" { 1 } else { 2 };
@@ -480,7 +480,7 @@ const AFTER: f64 = 4.0 * 21.0 * 13.0;
 
 #[test]
 fn shadows_leave_the_registers_that_the_program_uses() {
-    for options in [&[][..], &["--no-avx512"], &["--isa=native"], &["--superblock-limit=1"]] {
+    for options in host::bindings().chain([&["--isa=native"][..], &["--superblock-limit=1"]]) {
         let Some(seen) = observe("dot", "wide.c", "-O2 -pthread", "avx512dq", options) else { return };
         let dots: Vec<Option<f64>> = seen.report.outputs.iter().map(|output| output.dot).collect();
         assert_eq!(dots.len(), 6, "{options:?}");

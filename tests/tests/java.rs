@@ -38,7 +38,7 @@ type Mode = (&'static str, &'static str, &'static str, &'static [Spec]);
 
 const MODES: &[Mode] = &[
     ("", "dot", "-v", ALL),
-    ("-Xint", "dot", "--no-avx512", ALL),
+    ("-Xint", "dot", "--no-avx512", FEW),
     ("-Drounds=20000", "dot", "--no-avx512", TOLD),
     ("-Drounds=20000 -XX:-TieredCompilation", "adjoint", "-v", FEW),
     ("-Drounds=5000 -XX:TieredStopAtLevel=1", "adjoint", "--no-avx512", FEW),

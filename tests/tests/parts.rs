@@ -22,7 +22,7 @@ fn floats_made_of_bits_of_others_are_counted() {
             continue;
         };
         let all = ["mpfr", "error"].map(|shadow| {
-            [&[][..], &["--no-avx512"], &["--reference-path"]].map(|options| (shadow, options))
+            host::bindings().chain([&["--reference-path"][..]]).map(move |options| (shadow, options))
         });
         for (shadow, options) in all.into_iter().flatten() {
             let seen = Case::new(shadow, options, &exe).observe().unwrap_or_else(|e| panic!("{e}"));
@@ -46,6 +46,26 @@ fn floats_made_of_bits_of_others_are_counted() {
                 assert_eq!(outputs.iter().filter(|output| unsettled(output)).count(), 16);
             }
             assert_eq!(counts, expected, "{shadow} {compiler} {flags} {options:?}");
+        }
+    }
+}
+
+/// Sign and exponent that are put to the digits of a float with a large error are no reason to call it exact.
+#[test]
+fn floats_that_get_another_end_are_not_clean() {
+    let source = host::tests_dir().join("guests/mpfr/ended.c");
+    for (compiler, flags) in [("gcc", "-O0 -g"), ("gcc", "-O2 -g"), ("clang", "-O2 -g")] {
+        let built = Recipe::new(compiler, flags, &source, "").build().unwrap_or_else(|e| panic!("{e}"));
+        let Some(exe) = built else {
+            host::skipped("ended.c", &format!("{compiler} is not installed"));
+            continue;
+        };
+        for shadow in ["mpfr", "error"] {
+            for options in host::bindings().chain([&["--reference-path"][..]]) {
+                let seen = Case::new(shadow, options, &exe).observe().unwrap_or_else(|e| panic!("{e}"));
+                let is_unsettled = seen.report.document["outputs"][0]["judgement"] == "unsettled";
+                assert!(is_unsettled || !gaps(&seen).is_empty(), "{shadow} {compiler} {flags} {options:?}");
+            }
         }
     }
 }
@@ -75,7 +95,7 @@ fn digits_shifted_to_another_register_are_counted() {
 /// A power of two has no digits to lose, and a derivative like any other: each of the three conversions is counted.
 #[test]
 fn powers_of_two_lost_in_integer_arithmetic_are_counted() {
-    for options in [&[][..], &["--no-avx512"]] {
+    for options in host::bindings() {
         let Some(seen) = observe("dot", "software_powers.c", "-O2 -g", "sse2", options) else { return };
         let gaps = seen.report.document["coverage"]["gaps"].as_array().cloned().unwrap_or_default();
         for function in ["__truncdfhf2", "__truncsfhf2", "__extenddftf2"] {
@@ -91,7 +111,7 @@ fn powers_of_two_lost_in_integer_arithmetic_are_counted() {
 #[test]
 fn replaced_parts_of_floats_are_counted() {
     for flags in ["-O0 -g", "-O2 -g"] {
-        for options in [&[][..], &["--no-avx512"], &["--superblock-limit=40"]] {
+        for options in host::bindings().chain([&["--superblock-limit=40"][..]]) {
             let Some(seen) = observe("dot", "replaced.c", flags, "sse2", options) else { return };
             for function in ["high_half", "high_word", "high_word_of_float"] {
                 assert_eq!(counted(&seen, function), 20, "{flags} {options:?} {function}");
@@ -106,7 +126,7 @@ fn replaced_parts_of_floats_are_counted() {
 #[test]
 fn ends_of_floats_that_are_lost_are_counted() {
     for flags in ["-O0 -g -fno-strict-aliasing", "-O2 -g -fno-strict-aliasing"] {
-        for options in [&[][..], &["--no-avx512"]] {
+        for options in host::bindings() {
             let Some(seen) = observe("dot", "ends_lost.c", flags, "sse2", options) else { return };
             for function in ["set", "product", "taken_for_integer"] {
                 assert_eq!(counted(&seen, function), 10, "{flags} {options:?} {function}");
@@ -122,7 +142,7 @@ fn ends_of_floats_that_are_lost_are_counted() {
 fn exchanged_ends_of_long_doubles_are_counted() {
     let close = |a: f64, b: f64| (a - b).abs() < 1e-12 * b.abs();
     for flags in ["-O0 -g -fno-strict-aliasing", "-O2 -g -fno-strict-aliasing"] {
-        for options in [&[][..], &["--no-avx512"]] {
+        for options in host::bindings() {
             let Some(seen) = observe("dot", "exchanged.c", flags, "sse2", options) else { return };
             for (function, expected) in [("exchange", 2), ("put_together", 1)] {
                 assert_eq!(counted(&seen, function), expected, "{flags} {options:?} {function}");
@@ -139,7 +159,7 @@ fn exchanged_ends_of_long_doubles_are_counted() {
 #[test]
 fn doubles_of_parts_of_two_are_counted() {
     for (flags, need) in [("-O2 -g -msse4.1", "sse4_1"), ("-O2 -g -mavx2", "avx2")] {
-        for options in [&[][..], &["--no-avx512"], &["--reference-path"]] {
+        for options in host::bindings().chain([&["--reference-path"][..]]) {
             for shadow in ["dot", "adjoint"] {
                 let Some(seen) = observe(shadow, "mixed.c", flags, need, options) else { return };
                 let gaps = seen.report.document["coverage"]["gaps"].as_array().cloned().unwrap_or_default();
@@ -165,7 +185,7 @@ fn doubles_of_parts_are_counted_wherever_they_are_used() {
     for (flags, need, kinds) in
         [("-O2 -g -msse4.1", "sse4_1", 4), ("-O2 -g -mavx2", "avx2", 4), (MASKED, "avx512vl", 8)]
     {
-        for options in [&[][..], &["--no-avx512"]] {
+        for options in host::bindings() {
             for shadow in ["dot", "adjoint", "error", "mpfr"] {
                 let Some(seen) = observe(shadow, "mixed_anywhere.c", flags, need, options) else { return };
                 let [lost, elsewhere] = ["lost", "elsewhere"].map(|function| counted(&seen, function));
@@ -194,7 +214,7 @@ fn doubles_of_parts_are_counted_wherever_they_are_used() {
 fn parts_of_numbers_put_over_others_are_counted() {
     let close = |a: Option<f64>, b: f64| a.is_some_and(|a| (a - b).abs() < 1e-12);
     for flags in ["-O0 -g -fno-strict-aliasing", "-O2 -g -fno-strict-aliasing"] {
-        for options in [&[][..], &["--no-avx512"]] {
+        for options in host::bindings() {
             for shadow in ["dot", "adjoint"] {
                 let Some(seen) = observe(shadow, "put_over.c", flags, "sse2", options) else { return };
                 let puts = [("put_uint8_t", 4), ("put_uint16_t", 2), ("put_uint32_t", 4), ("here", 1)];
@@ -220,7 +240,7 @@ fn parts_of_numbers_put_over_others_are_counted() {
 /// Two of three halves come without the other one.
 #[test]
 fn upper_halves_loaded_alone_are_counted() {
-    for options in [&[][..], &["--no-avx512"]] {
+    for options in host::bindings() {
         let Some(seen) = observe("dot", "half_loaded.c", "-O2 -g", "sse2", options) else { return };
         let gaps = seen.report.document["coverage"]["gaps"].as_array().cloned().unwrap_or_default();
         let count = |function: &str| {
@@ -237,7 +257,7 @@ fn upper_halves_loaded_alone_are_counted() {
 #[test]
 fn upper_halves_set_elsewhere_are_counted() {
     for flags in ["-O0 -g -fno-strict-aliasing", "-O2 -g -fno-strict-aliasing"] {
-        for options in [&[][..], &["--no-avx512"]] {
+        for options in host::bindings() {
             let Some(seen) = observe("dot", "apart.c", flags, "sse2", options) else { return };
             for function in ["set_high", "copy_high"] {
                 assert_eq!(counted(&seen, function), 20, "{flags} {options:?} {function}");
@@ -251,7 +271,7 @@ fn upper_halves_set_elsewhere_are_counted() {
 /// However often they meet such digits, and however they are done then.
 #[test]
 fn digits_that_become_integers_are_counted() {
-    for options in [&[][..], &["--no-avx512"]] {
+    for options in host::bindings() {
         let Some(seen) = observe("dot", "digits.c", "-O1", "sse2", options) else { return };
         let gaps = gaps(&seen);
         let names: Vec<&str> = gaps.iter().map(|(name, _)| name.split(' ').next().unwrap_or(name)).collect();
@@ -295,7 +315,7 @@ fn parts_of_numbers_calculated_with_in_registers_are_counted() {
     ];
     const CONVERTED: [&str; 3] = ["rotated_narrow", "added_narrow", "sum_of_narrow"];
     for flags in ["-O0 -g", "-O2 -g"] {
-        for options in [&[][..], &["--no-avx512"], &["--superblock-limit=1"]] {
+        for options in host::bindings().chain([&["--superblock-limit=1"][..]]) {
             for shadow in ["dot", "adjoint"] {
                 let Some(seen) = observe(shadow, "narrow.c", flags, "sse2", options) else { return };
                 let again =
@@ -319,7 +339,7 @@ fn parts_of_numbers_calculated_with_in_registers_are_counted() {
 #[test]
 fn numbers_cut_by_string_instructions_are_counted() {
     for flags in ["-O0 -g", "-O2 -g"] {
-        for options in [&[][..], &["--no-avx512"]] {
+        for options in host::bindings() {
             for shadow in ["dot", "adjoint"] {
                 let Some(seen) = observe(shadow, "cut.c", flags, "sse2", options) else { return };
                 // One of the parts is no more than an exponent, of which a derivative has as much.
@@ -348,7 +368,7 @@ fn numbers_cut_by_string_instructions_are_counted() {
 #[test]
 fn places_are_looked_at_however_often_they_wrote_no_part() {
     for flags in ["-O0 -g", "-O2 -g"] {
-        for options in [&[][..], &["--no-avx512"]] {
+        for options in host::bindings() {
             let Some(seen) = observe("dot", "late.c", flags, "sse2", options) else { return };
             assert_eq!((counted(&seen, "put_word"), gaps(&seen).len()), (1, 1), "{flags} {options:?}");
             let dots = seen.report.outputs.iter().filter_map(|output| Some(output.dot? * 10.0 / 11.0));

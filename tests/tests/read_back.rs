@@ -60,7 +60,7 @@ fn check_rounded(case: &Case) -> Result<(), Failed> {
 /// Checks derivatives by their closed forms: of 2 x²/3, 1/x², 3 x and 11 (x - 1.2), and of a text with fewer digits, which is counted.
 fn check_derivatives(shadow: &'static str) -> Result<(), Failed> {
     const X: f64 = 1.7;
-    for options in [&[][..], &["--no-avx512"]] {
+    for options in host::bindings() {
         let Some(seen) = observe(shadow, "read_back.c", "-O2 -g", "sse2", options) else { return Ok(()) };
         let found = |value: f64| {
             let outputs = seen.report.outputs.iter().rev();

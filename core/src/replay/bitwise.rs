@@ -191,8 +191,7 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
             return self.halves(by, x, r);
         }
         if let Some(map) = self.joined_bytes(by, x, r, format) {
-            let from = x.map(|operand| self.location(operand.place));
-            return self.cells.permute(from, self.location(r.place), &map);
+            return self.join(x, r, format, &map);
         }
         let [first, second] = x.map(|operand| self.bits(format, operand));
         let others = [second, first];
@@ -235,6 +234,9 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         if one && let Some(map) = bytes_let_through(masks[0], format.bytes()) {
             let from = self.location(masked[0].place);
             return self.cells.permute([from; 2], self.location(r.place), &map);
+        }
+        if one && masks[0] == tricks::FLAG {
+            return self.cells.clear(self.location(r.place), format.bytes());
         }
         if one && format == Format::F64 && self.cuts_upper_digits(masked[0], masks[0], r) {
             return;

@@ -66,6 +66,25 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         if is_of_bytes { self.bytes_of_either(x, r, format.bytes()) } else { None }
     }
 
+    /// Joins bytes of two words as the map has it. A double whose end comes from elsewhere than its digits, which have a shadow, is another:
+    /// it [leaves traces](Rule::TRACES) at least.
+    pub(super) fn join(&mut self, x: [Operand; 2], r: Operand, format: Format, map: &[u8]) {
+        /// Bytes of the lower half, above which there may be an exact narrow float.
+        const HALF: usize = Format::F32.bytes();
+        /// Number of the last byte.
+        const LAST: usize = Format::F64.bytes() - 1;
+        let (from, to) = (x.map(|operand| self.location(operand.place)), self.location(r.place));
+        self.cells.permute(from, to, map);
+        if !S::TRACES || format != Format::F64 {
+            return;
+        }
+        let kept = self.cells.carries(to, format.bytes());
+        if kept >> LAST == 0 && kept >> HALF != 0 && self.bits(format, r) >> (8 * LAST) != 0 {
+            self.outcome.lost = true;
+            self.lose([to; 2], to, format.bytes());
+        }
+    }
+
     /// A bit for each of up to eight bytes of the operands that something is kept beside.
     pub(super) fn carried(&mut self, x: [Operand; 2], bytes: usize) -> [u8; 2] {
         x.map(|operand| self.cells.carries(self.location(operand.place), bytes))

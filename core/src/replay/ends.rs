@@ -31,6 +31,12 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         if may_be_moved && let Some(map) = self.bytes_of_either(x, r, bytes) {
             return self.cells.permute(x.map(|operand| self.location(operand.place)), to, &map);
         }
+        let [first, second] = self.carried(x, bytes).map(|carries| carries == 0);
+        let mask = if first { Some(x[0]) } else { second.then_some(x[1]) };
+        let is_flag = |mask| u128::from(self.integer(mask, bytes)) == tricks::FLAG;
+        if by == Bitwise::And && mask.is_some_and(is_flag) {
+            return self.cells.clear(to, bytes);
+        }
         for (n, operand) in x.into_iter().enumerate() {
             let from = self.location(operand.place);
             if self.changes_numbered(operand, r, bytes) {

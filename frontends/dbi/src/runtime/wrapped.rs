@@ -88,6 +88,7 @@ fn evaluate(thread: &mut Thread, call: &mut FunctionCall) {
     if function.shape == Shape::Frexp {
         let mut exponent = [0; 4];
         guest::read_some(call.pointers[0], &mut exponent);
+        planes::clear(call.pointers[0], exponent.len() as u64);
         (call.x[1][0], call.shadows[1]) = (-i64::from(i32::from_le_bytes(exponent)) as u64, [0; 4]);
     }
     for (n, (op, goes)) in function.results().enumerate() {

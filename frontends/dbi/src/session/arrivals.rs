@@ -220,6 +220,9 @@ fn end_operations(call: &Call, observer: &mut dyn Observer, m: &mut dyn Machine)
         let (x, kept) = (&operands.x[own.clone()], &operands.kept[own]);
         match (made, integer) {
             (Made::Float(_, result), Some(n)) => {
+                // `frexp` has put its exponent where a float may have been: its own code was not annotated.
+                let exponent = operands.given.pointers.first();
+                exponent.into_iter().for_each(|&at| m.write_mirror(at, &[0; size_of::<i32>()]));
                 let n = result.format.from_f64(n as f64);
                 let (x, kept) = ([x, &[n][..]].concat(), [kept, &[SavedShadow::NONE][..]].concat());
                 end_operation(observer, m, at, made, &x, &kept);

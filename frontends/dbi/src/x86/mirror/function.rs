@@ -254,6 +254,15 @@ impl Emitter {
         clear_operand(cold, shadow, function);
     }
 
+    /// Leaves no shadow beside the exponent that `frexp` has written, where a float may have been: its own code was not annotated.
+    pub(super) fn clear_exponent(&mut self) {
+        const INT: usize = size_of::<i32>();
+        let pointer = self.pointer_of_call(0);
+        let cold = &mut self.out.cold;
+        cold.load(RAX, pointer);
+        encode::store_zero(cold, through(RAX, true), INT);
+    }
+
     /// Sets the flags to "not equal" if one of these operands of the call, of `width` bytes each, has a shadow.
     pub(super) fn test_shadows(&mut self, operands: impl Iterator<Item = usize>, width: u8) {
         let shadows = operands.map(|i| self.shadow_of_call(i));

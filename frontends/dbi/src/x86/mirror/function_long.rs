@@ -55,6 +55,9 @@ impl Emitter {
                 self.clear_through(i);
             }
         }
+        if function.shape == Shape::Frexp {
+            self.clear_exponent();
+        }
         let absent = self.without_shadows(function);
         if function.shape == Shape::Frexp {
             self.keep_exponent(function);

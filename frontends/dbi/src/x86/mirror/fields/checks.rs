@@ -6,6 +6,7 @@ use super::rescale::{Free, Rescaling, Ways};
 use crate::x86::asm::{Gpr, Rel32};
 use crate::x86::emit::Emitter;
 use crate::x86::mirror::encode::{self, Alu, CARRY, EQUAL, NOT_EQUAL, Shift};
+use shadowgrind_core::tricks;
 
 impl Emitter {
     /// Jumps that are taken unless the cell is that of one float as wide as the operands: the upper end is there, and nothing above.
@@ -38,7 +39,8 @@ impl Emitter {
         let bytes = of.fields.bytes;
         self.exit_if_zero(of, b, ways);
         let Some(mask) = of.other() else {
-            let is_all = of.fields.constant() << (64 - of.fields.digits()) == 0;
+            let mask = of.fields.constant();
+            let is_all = mask << (64 - of.fields.digits()) == 0 || u128::from(mask) == tricks::FLAG;
             if is_all {
                 let cleared = if of.is_whole { &mut ways.exits } else { &mut ways.clear };
                 cleared.push(self.out.cold.jmp_open());
@@ -56,13 +58,12 @@ impl Emitter {
         if of.fields.does == Does::CutOthers {
             encode::alu_constant(cold, Alu::Xor, b, -1, bytes);
         }
+        let cleared = if of.is_whole { &mut ways.exits } else { &mut ways.clear };
+        encode::alu_constant(cold, Alu::Compare, b, tricks::FLAG as i32, bytes);
+        cleared.push(cold.jcc_open(EQUAL));
         encode::shift(cold, Shift::Left, b, of.upper(), bytes);
-        let cleared = match of.fields.does {
-            // What has been moved has other digits.
-            Does::Gather => &mut ways.lost,
-            _ if of.is_whole => &mut ways.exits,
-            _ => &mut ways.clear,
-        };
+        // What has been moved has other digits.
+        let cleared = if of.fields.does == Does::Gather { &mut ways.lost } else { cleared };
         cleared.push(cold.jcc_open(EQUAL));
         false
     }

@@ -18,8 +18,13 @@ impl Rescaling<'_> {
     pub(super) fn may_be_part(&self) -> bool {
         use Does::{Change, Cut, CutOthers, DropDigits, Extract, Flip, Join};
         let is_followed = match self.fields.does {
-            // A mask may select bytes, and the halves of one are lost.
-            Cut => matches!(self.fields.other, Other::Constant(mask) if !tricks::halves_byte(mask as u32)),
+            // A mask may select bytes, the halves of one are lost, and a single bit is none of a float's.
+            Cut => match self.fields.other {
+                Other::Constant(mask) => {
+                    !tricks::halves_byte(mask as u32) && mask as u8 != tricks::FLAG as u8
+                }
+                _ => false,
+            },
             CutOthers | Join | Flip | DropDigits | Extract | Change => true,
             // Digits may come out behind where the part was, and a double may be turned.
             _ => false,

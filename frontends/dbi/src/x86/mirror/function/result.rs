@@ -43,6 +43,7 @@ impl Emitter {
         self.forget_function();
         if function.shape == Shape::Frexp {
             self.keep_exponent(function);
+            self.clear_exponent();
         }
         let results: Vec<(usize, PendingShadow)> = function
             .results()
