@@ -229,7 +229,7 @@ pub fn are_for_exponents(other: u64) -> bool {
 }
 
 /// A mask of the one bit that a truth value has, where code reads one from bytes that held a float before, and has overwritten but the
-/// first of them. No number is made of that bit of a float.
+/// first of them. No derivative comes of that bit of a float; whether reals have the same is not known.
 pub const FLAG: u128 = 1;
 
 /// Digits behind the first that a place in a table may be made of: fewer than any format has that numbers are rounded to (bfloat16 has

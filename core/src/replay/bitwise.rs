@@ -235,7 +235,7 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
             let from = self.location(masked[0].place);
             return self.cells.permute([from; 2], self.location(r.place), &map);
         }
-        if one && masks[0] == tricks::FLAG {
+        if one && masks[0] == tricks::FLAG && !S::TRACES {
             return self.cells.clear(self.location(r.place), format.bytes());
         }
         if one && format == Format::F64 && self.cuts_upper_digits(masked[0], masks[0], r) {

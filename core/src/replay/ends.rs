@@ -31,10 +31,7 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
         if may_be_moved && let Some(map) = self.bytes_of_either(x, r, bytes) {
             return self.cells.permute(x.map(|operand| self.location(operand.place)), to, &map);
         }
-        let [first, second] = self.carried(x, bytes).map(|carries| carries == 0);
-        let mask = if first { Some(x[0]) } else { second.then_some(x[1]) };
-        let is_flag = |mask| u128::from(self.integer(mask, bytes)) == tricks::FLAG;
-        if by == Bitwise::And && mask.is_some_and(is_flag) {
+        if by == Bitwise::And && self.takes_flag(x, bytes) {
             return self.cells.clear(to, bytes);
         }
         for (n, operand) in x.into_iter().enumerate() {
@@ -63,6 +60,15 @@ impl<S: Rule, C: Cells<S::Value>> Run<'_, S, C> {
             }
         }
         self.cells.clear(to, bytes);
+    }
+
+    /// Tells whether one operand, without a shadow, is the mask of a truth value: see [`tricks::FLAG`].
+    fn takes_flag(&mut self, x: [Operand; 2], bytes: usize) -> bool {
+        let mut is_flag = |mask: Operand| {
+            self.cells.carries(self.location(mask.place), bytes) == 0
+                && u128::from(self.integer(mask, bytes)) == tricks::FLAG
+        };
+        !S::TRACES && (is_flag(x[0]) || is_flag(x[1]))
     }
 
     /// Tells whether digits of a double beside which there is a number for the whole of it have been changed, which has lost that then.
