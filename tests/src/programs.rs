@@ -45,7 +45,7 @@ struct Case {
 /// Seconds.
 const USUAL_TIMEOUT: u64 = 180;
 
-/// In other configurations than the default, each run has every fourth one, or fewer where only the engine is slow.
+/// In other configurations than the default, each run has every sixth one, or fewer where only the engine is slow.
 const PROGRAM_TURNS: usize = 6;
 
 /// Files that preparation left behind, shared by the runs of a case.

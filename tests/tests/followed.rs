@@ -5,7 +5,7 @@
 
 use shadowgrind_tests::host;
 use shadowgrind_tests::shadowed::build::Recipe;
-use shadowgrind_tests::shadowed::gaps::{counted, gaps, observe};
+use shadowgrind_tests::shadowed::gaps::{counted, derivatives, gaps, observe};
 use shadowgrind_tests::shadowed::observe::{Case, Observed};
 
 /// Text is no part of the floats that were where its buffer is, in whatever pieces and order it comes.
@@ -121,7 +121,7 @@ fn a_condition_over_a_float_is_no_gap() {
 #[test]
 fn digits_that_are_only_asked_about_are_no_gap() {
     for flags in ["-O2 -msse4.1", "-O2 -mavx2"] {
-        for (shadow, options) in [("dot", &[][..]), ("dot", &["--no-avx512"]), ("adjoint", &[])] {
+        for (shadow, options) in derivatives() {
             let Some(seen) = observe(shadow, "asked.c", flags, "avx2", options) else { return };
             assert_eq!(gaps(&seen), [], "{shadow} {flags} {options:?}");
         }
@@ -166,7 +166,7 @@ fn bytes_of_floats_that_are_of_no_account_are_no_gap() {
 #[test]
 fn last_bytes_that_are_cut_off_lead_to_no_other_number() {
     const OUTPUTS: usize = 9;
-    for (shadow, options) in [("dot", &[][..]), ("dot", &["--no-avx512"]), ("adjoint", &[])] {
+    for (shadow, options) in derivatives() {
         for options in [options, &[options, &["--reference-path"]].concat()] {
             let Some(seen) = observe(shadow, "last_bytes.c", "-O2", "sse2", options) else { return };
             let derivatives = (0..OUTPUTS).map(|n| derivative(&seen, shadow, n));
@@ -201,7 +201,7 @@ fn integers_where_doubles_were_are_no_gap() {
 /// one word: each float is scaled by its own power of two.
 #[test]
 fn exponents_changed_by_integers_scale() {
-    for (shadow, options) in [("dot", &[][..]), ("dot", &["--no-avx512"]), ("adjoint", &[])] {
+    for (shadow, options) in derivatives() {
         for options in [options, &[options, &["--reference-path"]].concat()] {
             let Some(seen) = observe(shadow, "exponents.c", "-O2 -msse4.1", "sse4_1", options) else {
                 return;

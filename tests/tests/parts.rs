@@ -6,26 +6,32 @@
 use serde_json::Value;
 use shadowgrind_tests::host;
 use shadowgrind_tests::shadowed::build::Recipe;
-use shadowgrind_tests::shadowed::gaps::{counted, gaps, observe};
+use shadowgrind_tests::shadowed::gaps::{counted, derivatives, gaps, observe};
 use shadowgrind_tests::shadowed::observe::Case;
 use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Shows each build of a guest with errors: its compiler and flags, and the program.
+fn for_each_build(name: &str, look: impl Fn((&str, &str), &Path)) {
+    let source = host::tests_dir().join("guests/mpfr").join(name);
+    for (compiler, flags) in [("gcc", "-O0 -g"), ("gcc", "-O2 -g"), ("clang", "-O2 -g")] {
+        match Recipe::new(compiler, flags, &source, "").build().unwrap_or_else(|e| panic!("{e}")) {
+            Some(exe) => look((compiler, flags), &exe),
+            None => host::skipped(name, &format!("{compiler} is not installed")),
+        }
+    }
+}
 
 /// Floats that integers have made of others are counted where reals are asked for, in each of four turns: a first guess of a root, at
 /// three uses, one of which digits were put elsewhere, one that was spelled in hexadecimal between, and products in integers.
 #[test]
 fn floats_made_of_bits_of_others_are_counted() {
-    let source = host::tests_dir().join("guests/mpfr/traces.c");
-    for (compiler, flags) in [("gcc", "-O0 -g"), ("gcc", "-O2 -g"), ("clang", "-O2 -g")] {
-        let built = Recipe::new(compiler, flags, &source, "").build().unwrap_or_else(|e| panic!("{e}"));
-        let Some(exe) = built else {
-            host::skipped("traces.c", &format!("{compiler} is not installed"));
-            continue;
-        };
+    for_each_build("traces.c", |(compiler, flags), exe| {
         let all = ["mpfr", "error"].map(|shadow| {
             host::bindings().chain([&["--reference-path"][..]]).map(move |options| (shadow, options))
         });
         for (shadow, options) in all.into_iter().flatten() {
-            let seen = Case::new(shadow, options, &exe).observe().unwrap_or_else(|e| panic!("{e}"));
+            let seen = Case::new(shadow, options, exe).observe().unwrap_or_else(|e| panic!("{e}"));
             let mut counts = BTreeMap::new();
             for gap in seen.report.document["coverage"]["gaps"].as_array().into_iter().flatten() {
                 let function = gap["site"]["function"].as_str().unwrap_or_default().to_owned();
@@ -47,27 +53,21 @@ fn floats_made_of_bits_of_others_are_counted() {
             }
             assert_eq!(counts, expected, "{shadow} {compiler} {flags} {options:?}");
         }
-    }
+    });
 }
 
 /// Sign and exponent that are put to the digits of a float with a large error are no reason to call it exact.
 #[test]
 fn floats_that_get_another_end_are_not_clean() {
-    let source = host::tests_dir().join("guests/mpfr/ended.c");
-    for (compiler, flags) in [("gcc", "-O0 -g"), ("gcc", "-O2 -g"), ("clang", "-O2 -g")] {
-        let built = Recipe::new(compiler, flags, &source, "").build().unwrap_or_else(|e| panic!("{e}"));
-        let Some(exe) = built else {
-            host::skipped("ended.c", &format!("{compiler} is not installed"));
-            continue;
-        };
+    for_each_build("ended.c", |(compiler, flags), exe| {
         for shadow in ["mpfr", "error"] {
             for options in host::bindings().chain([&["--reference-path"][..]]) {
-                let seen = Case::new(shadow, options, &exe).observe().unwrap_or_else(|e| panic!("{e}"));
+                let seen = Case::new(shadow, options, exe).observe().unwrap_or_else(|e| panic!("{e}"));
                 let is_unsettled = seen.report.document["outputs"][0]["judgement"] == "unsettled";
                 assert!(is_unsettled || !gaps(&seen).is_empty(), "{shadow} {compiler} {flags} {options:?}");
             }
         }
-    }
+    });
 }
 
 /// Few digits are lost like many: 1.5 has only one below its leading bit.
@@ -83,7 +83,7 @@ fn digits_lost_in_integer_arithmetic_are_counted() {
 /// Each of three shifts to another register, and none of a constant over a float with a derivative.
 #[test]
 fn digits_shifted_to_another_register_are_counted() {
-    for (shadow, options) in [("dot", &[][..]), ("dot", &["--no-avx512"]), ("adjoint", &[])] {
+    for (shadow, options) in derivatives() {
         let Some(seen) = observe(shadow, "shifted_elsewhere.c", "-O1 -g -mavx", "avx", options) else {
             return;
         };

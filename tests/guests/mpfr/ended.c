@@ -1,7 +1,6 @@
-// A float with a large error whose sign and exponent are put together with others, in registers: of which real it is the float is not known.
+// A float with a large error whose sign and exponent are put together with others, in registers or in memory: of which real it is the float is not known.
 #include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 
 volatile double x = 11.5, large = 30000000.0;
 

@@ -45,7 +45,7 @@ impl Result {
     pub fn new(row: &Row, pairs: Vec<Pair>) -> Result {
         let figures: Vec<f64> = pairs.iter().map(|p| p.figure).collect();
         let middle = median(figures.clone());
-        let must = row.must[usize::from(!host::has_cpu_flag("avx512vl"))];
+        let must = row.must[usize::from(!host::has_upper_registers())];
         let of_others = |figure: fn(&Pair) -> Option<f64>| {
             let figures: Vec<f64> = pairs.iter().filter_map(figure).collect();
             (!figures.is_empty()).then(|| median(figures))

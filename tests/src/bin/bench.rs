@@ -64,7 +64,7 @@ fn main() -> ExitCode {
 /// Place of the shadows of vector registers in this run.
 fn binding() -> &'static str {
     let without = std::env::var("SHADOWGRIND_ENGINE_OPTIONS").is_ok_and(|o| o.contains("--no-avx512"));
-    if host::has_cpu_flag("avx512f") && !without {
+    if host::has_upper_registers() && !without {
         "in registers, with AVX-512"
     } else {
         "in memory, without AVX-512"

@@ -5,6 +5,11 @@ use super::observe::{Case, Observed};
 use crate::host;
 use serde_json::Value;
 
+/// Shadows that are derivatives, with options of the tool: that in place in each [binding](host::bindings), and a tape.
+pub fn derivatives() -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
+    host::bindings().map(|options| ("dot", options)).chain([("adjoint", &[][..])])
+}
+
 /// The guest, run both ways; `None`, with a word of why, where it cannot be.
 pub fn observe(
     shadow: &'static str,
