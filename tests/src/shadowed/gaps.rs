@@ -22,7 +22,8 @@ pub fn observe(
         return None;
     }
     let source = host::tests_dir().join("guests/dot").join(name);
-    let Some(exe) = Recipe::new("gcc", flags, &source, "").build().unwrap_or_else(|e| panic!("{e}")) else {
+    let Some(exe) = Recipe::new("gcc", flags, &source, "-lm").build().unwrap_or_else(|e| panic!("{e}"))
+    else {
         host::skipped(name, "gcc is not installed");
         return None;
     };

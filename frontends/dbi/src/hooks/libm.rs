@@ -39,6 +39,8 @@ enum Shape {
     SinCos,
     /// `frexp(x, &exponent)`: the result is x · 2^−exponent.
     Frexp,
+    /// Floats, so many, and a pointer through which an `int` goes besides: `remquo(x, y, &quotient)`, `lgamma_r(x, &sign)`.
+    Beside(u8),
     /// `modf(x, &whole)`.
     Modf,
     /// `nexttoward(x, long double)`.
@@ -93,7 +95,7 @@ const FUNCTIONS: &[(&str, Op, Shape)] = &[
     ("erf",        Op::Erf,        Shape::Floats(1)),
     ("erfc",       Op::Erfc,       Shape::Floats(1)),
     ("lgamma",     Op::Lgamma,     Shape::Floats(1)),
-    ("lgamma_r",   Op::Lgamma,     Shape::Floats(1)),
+    ("lgamma_r",   Op::Lgamma,     Shape::Beside(1)),
     ("gamma",      Op::Lgamma,     Shape::Floats(1)),
     ("tgamma",     Op::Tgamma,     Shape::Floats(1)),
     ("j0",         Op::J0,         Shape::Floats(1)),
@@ -105,7 +107,7 @@ const FUNCTIONS: &[(&str, Op, Shape)] = &[
     ("fmod",       Op::Fmod,       Shape::Floats(2)),
     ("remainder",  Op::Remainder,  Shape::Floats(2)),
     ("drem",       Op::Remainder,  Shape::Floats(2)),
-    ("remquo",     Op::Remainder,  Shape::Floats(2)),
+    ("remquo",     Op::Remainder,  Shape::Beside(2)),
     ("fdim",       Op::Fdim,       Shape::Floats(2)),
     ("fmin",       Op::Fmin,       Shape::Floats(2)),
     ("fmax",       Op::Fmax,       Shape::Floats(2)),
@@ -237,6 +239,7 @@ impl Math {
             Shape::FloatLong => (function::Shape::Long, None),
             Shape::SinCos => (function::Shape::SinCos, None),
             Shape::Frexp => (function::Shape::Frexp, None),
+            Shape::Beside(_) => (function::Shape::Beside, None),
             Shape::Modf => (function::Shape::Modf, None),
             Shape::Integer => (function::Shape::Integer, None),
             Shape::Vectors(vectors) => (function::Shape::Floats, Some(vectors.plain()?)),
@@ -249,11 +252,17 @@ impl Math {
     /// Number of operands it is given in vector registers, if it is given nothing else but on the stack.
     pub(crate) fn vector_operands(self) -> Option<u32> {
         match self.shape {
-            Shape::Floats(_) if self.format == Format::F80 => Some(0),
-            Shape::Floats(n) => Some(n.into()),
+            Shape::Floats(_) | Shape::Beside(_) if self.format == Format::F80 => Some(0),
+            Shape::Floats(n) | Shape::Beside(n) => Some(n.into()),
             Shape::Integer => Some(u32::from(self.format != Format::F80)),
             _ => None,
         }
+    }
+
+    /// The address of the `int` that it has written, of a call that was given these pointers, if it writes one.
+    pub(crate) fn int_written(self, pointers: &[u64]) -> Option<u64> {
+        let writes = matches!(self.shape, Shape::Frexp | Shape::Beside(_));
+        pointers.first().copied().filter(|_| writes)
     }
 
     /// The format operands are handed over in.
@@ -272,6 +281,12 @@ pub(crate) fn arguments(m: &dyn Machine, math: Math, given: &mut Given) -> Resul
             for index in 0..usize::from(n) {
                 into.push(float(index)?);
             }
+        }
+        Shape::Beside(n) => {
+            for index in 0..usize::from(n) {
+                into.push(float(index)?);
+            }
+            pointers.push(abi::integer(m, 0)?);
         }
         Shape::FloatInt => into.extend([float(0)?, int(abi::integer(m, 0)?)]),
         Shape::FloatLong => into.extend([float(0)?, Argument::Integer(abi::integer(m, 0)? as i64)]),
@@ -318,9 +333,15 @@ pub(crate) fn outcome(
             let made = math.simple().and_then(Function::converts).map(Made::Integer);
             made.map(|made| Outcome { first: 0, count: 1, integer: None, made })
         }
-        (Shape::Floats(_) | Shape::FloatInt | Shape::FloatLong | Shape::IntFloat | Shape::Toward, 0) => {
-            Some(Outcome { count: op.arity(), ..one(op, abi::result(m, format)) })
-        }
+        (
+            Shape::Floats(_)
+            | Shape::Beside(_)
+            | Shape::FloatInt
+            | Shape::FloatLong
+            | Shape::IntFloat
+            | Shape::Toward,
+            0,
+        ) => Some(Outcome { count: op.arity(), ..one(op, abi::result(m, format)) }),
         _ => None,
     })
 }

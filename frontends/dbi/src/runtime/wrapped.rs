@@ -46,7 +46,8 @@ pub(super) fn returned(thread: &mut Thread) {
 /// alone.
 fn makes_zero(thread: &Thread, function: Function, call: &FunctionCall) -> bool {
     let Function { format, shape, .. } = function;
-    let is_scalar = shape == Shape::Floats && format != Format::F80 && function.lanes() == 1;
+    let is_scalar =
+        matches!(shape, Shape::Floats | Shape::Beside) && format != Format::F80 && function.lanes() == 1;
     if !is_scalar || !has_shadows(call) {
         return false;
     }
@@ -88,8 +89,10 @@ fn evaluate(thread: &mut Thread, call: &mut FunctionCall) {
     if function.shape == Shape::Frexp {
         let mut exponent = [0; 4];
         guest::read_some(call.pointers[0], &mut exponent);
-        planes::clear(call.pointers[0], exponent.len() as u64);
         (call.x[1][0], call.shadows[1]) = (-i64::from(i32::from_le_bytes(exponent)) as u64, [0; 4]);
+    }
+    if function.writes_int() {
+        planes::clear(call.pointers[0], size_of::<i32>() as u64);
     }
     for (n, (op, goes)) in function.results().enumerate() {
         call.function = Function { op, ..function }.bits().into();

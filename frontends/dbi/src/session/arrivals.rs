@@ -213,6 +213,10 @@ fn bytes_of(vector: CallVector) -> [u8; size_of::<CallVector>()] {
 /// Gives the results of a mathematical function that has returned their shadows.
 fn end_operations(call: &Call, observer: &mut dyn Observer, m: &mut dyn Machine) {
     let (operands, at) = (&call.operands, (call.site, call.math.format()));
+    if let Some(int) = call.math.int_written(&operands.given.pointers) {
+        // A float may have been there, and the function's own code was not annotated.
+        m.write_mirror(int, &[0; size_of::<i32>()]);
+    }
     for index in 0.. {
         let outcome = hooks::outcome(m, call.math, &operands.given.pointers, index);
         let Ok(Some(Outcome { first, count, integer, made })) = outcome else { return };
@@ -220,9 +224,6 @@ fn end_operations(call: &Call, observer: &mut dyn Observer, m: &mut dyn Machine)
         let (x, kept) = (&operands.x[own.clone()], &operands.kept[own]);
         match (made, integer) {
             (Made::Float(_, result), Some(n)) => {
-                // `frexp` has put its exponent where a float may have been: its own code was not annotated.
-                let exponent = operands.given.pointers.first();
-                exponent.into_iter().for_each(|&at| m.write_mirror(at, &[0; size_of::<i32>()]));
                 let n = result.format.from_f64(n as f64);
                 let (x, kept) = ([x, &[n][..]].concat(), [kept, &[SavedShadow::NONE][..]].concat());
                 end_operation(observer, m, at, made, &x, &kept);

@@ -42,6 +42,8 @@ pub(crate) enum Shape {
     Modf,
     /// The exponent, an `int`, goes where the pointer says.
     Frexp,
+    /// With floats; besides the result, an `int` goes where the pointer says.
+    Beside,
     /// The result is no float but an integer, in rax.
     Integer,
     /// An instruction of x87, whose operands and results are on its stack, integers among them as floats.
@@ -98,7 +100,7 @@ impl Function {
     /// The results, each of an operation on the operands.
     pub(crate) fn results(self) -> impl Iterator<Item = (Op, Goes)> {
         let results = match self.shape {
-            Shape::Floats | Shape::Int | Shape::Long | Shape::Frexp | Shape::Instruction => {
+            Shape::Floats | Shape::Int | Shape::Long | Shape::Frexp | Shape::Beside | Shape::Instruction => {
                 [Some((self.op, Goes::Register)), None]
             }
             Shape::SinCos => [Some((Op::Sin, Goes::Through(0))), Some((Op::Cos, Goes::Through(1)))],
@@ -119,6 +121,11 @@ impl Function {
         (self.shape == Shape::Integer).then_some(ToInteger::Away)
     }
 
+    /// Tells whether it writes an `int` where its pointer says.
+    pub(crate) fn writes_int(self) -> bool {
+        matches!(self.shape, Shape::Frexp | Shape::Beside)
+    }
+
     /// Number of operands it is given.
     pub(crate) fn given(self) -> usize {
         if self.shape == Shape::Frexp { 1 } else { self.op.arity() }
@@ -128,7 +135,7 @@ impl Function {
     pub(crate) fn pointers(self) -> usize {
         match self.shape {
             Shape::Floats | Shape::Int | Shape::Long | Shape::Integer | Shape::Instruction => 0,
-            Shape::Modf | Shape::Frexp => 1,
+            Shape::Modf | Shape::Frexp | Shape::Beside => 1,
             Shape::SinCos => 2,
         }
     }
@@ -148,13 +155,14 @@ impl Shape {
     }
 
     /// By number.
-    const ALL: [Shape; 8] = [
+    const ALL: [Shape; 9] = [
         Shape::Floats,
         Shape::Int,
         Shape::Long,
         Shape::SinCos,
         Shape::Modf,
         Shape::Frexp,
+        Shape::Beside,
         Shape::Integer,
         Shape::Instruction,
     ];

@@ -254,8 +254,12 @@ impl Emitter {
         clear_operand(cold, shadow, function);
     }
 
-    /// Leaves no shadow beside the exponent that `frexp` has written, where a float may have been: its own code was not annotated.
-    pub(super) fn clear_exponent(&mut self) {
+    /// Leaves no shadow beside the `int` that the function has written, if it writes one: a float may have been there, and the function's
+    /// own code was not annotated.
+    pub(super) fn clear_int(&mut self, function: Function) {
+        if !function.writes_int() {
+            return;
+        }
         const INT: usize = size_of::<i32>();
         let pointer = self.pointer_of_call(0);
         let cold = &mut self.out.cold;

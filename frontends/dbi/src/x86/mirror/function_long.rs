@@ -55,9 +55,7 @@ impl Emitter {
                 self.clear_through(i);
             }
         }
-        if function.shape == Shape::Frexp {
-            self.clear_exponent();
-        }
+        self.clear_int(function);
         let absent = self.without_shadows(function);
         if function.shape == Shape::Frexp {
             self.keep_exponent(function);

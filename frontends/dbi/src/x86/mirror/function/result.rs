@@ -43,8 +43,8 @@ impl Emitter {
         self.forget_function();
         if function.shape == Shape::Frexp {
             self.keep_exponent(function);
-            self.clear_exponent();
         }
+        self.clear_int(function);
         let results: Vec<(usize, PendingShadow)> = function
             .results()
             .enumerate()
