@@ -42,7 +42,7 @@ pub struct Engine {
 const CONFIGURATIONS: [(&str, Option<&str>, &[&str], u32); 12] = [
     ("hot-1", None, &["--hot-after=1"], 2),
     ("superblock-1", None, &["--superblock-limit=1"], 4),
-    ("no-link", None, &["--no-link"], 4),
+    ("no-link", None, &["--no-link"], 8),
     ("flush-100", None, &["--flush-every=100"], 8),
     ("chaos", None, &["--chaos=1"], 2),
     ("no-fsgsbase", None, &["--no-fsgsbase"], 4),

@@ -153,7 +153,7 @@ impl<'a> Search<'a> {
     /// Effect of an integer operation on general registers or memory.
     fn calculated(&mut self, n: usize) -> Option<Whole> {
         let (insns, insn) = (self.insns, &self.insns[n].decoded);
-        if self.cuts_power && upper::is_for_power(insns, n) {
+        if self.cuts_power && upper::is_for_power(insns, n) || asked::is_for_tag(insns, n) {
             Some(Whole::Asked)
         } else if self.tells_upper && upper::is_changed(insns, n) {
             Some(Whole::Upper)

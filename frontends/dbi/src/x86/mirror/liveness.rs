@@ -8,6 +8,7 @@ use crate::x86::insn::Insn;
 use crate::x86::rows;
 use crate::x86::superblock::Superblock;
 use crate::x86::table::{General, Integral, Row};
+use crate::x86::wholes::Whole;
 use iced_x86::{Instruction, OpAccess, OpKind, Register, RflagsBits};
 
 /// Flags that arithmetic sets.
@@ -83,10 +84,11 @@ pub(super) fn is_no_float(
         if !insn.flow.goes_straight_on() {
             return false;
         }
+        let ignores = ignores_shadows(decoded) || block.whole(insn.pc()) == Some(Whole::Asked);
         match access(insn, register, facts) {
             Access { reads: false, whole: false, part: false } => {}
-            Access { reads, whole: true, part: false } if !reads || ignores_shadows(decoded) => return true,
-            Access { whole: false, part: false, .. } if ignores_shadows(decoded) => {}
+            Access { reads, whole: true, part: false } if !reads || ignores => return true,
+            Access { whole: false, part: false, .. } if ignores => {}
             _ => return false,
         }
     }

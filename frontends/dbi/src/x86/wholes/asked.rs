@@ -1,14 +1,18 @@
 //! Digits of floats that are only asked about: shifted in a vector register, so that the sign has gone, say, and compared as integers;
-//! or upper halves of doubles beside each other, of which exponents are taken. No float is lost there.
+//! upper halves of doubles beside each other, of which exponents are taken; or the upper bits of a general register, compared with those
+//! of a value that is no number, as interpreters mark pointers. No float is lost there.
 
 use super::{HORIZON, mixed};
 use crate::x86::access::{is_read, is_write};
-use crate::x86::insn::Insn;
+use crate::x86::insn::{Flow, Insn};
 use crate::x86::rows;
-use crate::x86::table::{Integral, Row};
-use iced_x86::{Instruction, InstructionInfoFactory, OpAccess, OpKind};
+use crate::x86::table::{General, Integral, Row};
+use iced_x86::{Instruction, InstructionInfoFactory, OpAccess, OpKind, Register};
 use shadowgrind_core::format::Format;
-use shadowgrind_core::tricks::UPPER_DIGITS;
+use shadowgrind_core::tricks::{FEW_DIGITS, UPPER_DIGITS};
+
+/// Digits of a double that are stored, behind the first.
+const DIGITS: u32 = f64::MANTISSA_DIGITS - 1;
 
 /// Tells whether instruction `n` shifts lanes of a vector register, or puts upper halves of doubles beside each other in it, and nothing
 /// but what asks for less than digits reads the result before it is overwritten.
@@ -51,6 +55,80 @@ fn compares(insn: &Instruction) -> bool {
     rows::row(insn) == Row::Integer
 }
 
+/// Tells whether instruction `n` leaves of a double in a general register sign, exponent and a few digits at most, and the next ones that
+/// use these compare them with those of infinities or NaNs, as interpreters do whose NaNs are pointers: which digits a finite number
+/// has does not matter there.
+pub(super) fn is_for_tag(insns: &[Insn], n: usize) -> bool {
+    let Some(shifted) = Shifted::by(&insns[n].decoded) else { return false };
+    let register = insns[n].decoded.op0_register();
+    let mut factory = InstructionInfoFactory::new();
+    let uses = |insn: &&Insn| {
+        let used = factory.info(&insn.decoded).used_registers().iter();
+        used.into_iter().any(|used| used.register().full_register() == register)
+    };
+    // What is left on other ways has few digits, and nobody has been seen to use them.
+    let goes_on = |insn: &&Insn| insn.flow.goes_straight_on() || insn.flow == Flow::SideExit;
+    // Something may be added first, so that one comparison tells whether it is between two bounds.
+    let mut first = 0;
+    for insn in insns[n + 1..].iter().take(HORIZON).take_while(goes_on).filter(uses) {
+        let Some(constant) = constant(&insn.decoded, register) else { return false };
+        match rows::row(&insn.decoded) {
+            Row::General(General::Bits(Integral::Add)) if first == 0 => first = -constant,
+            Row::General(General::Bits(Integral::Subtract)) if first == 0 => first = constant,
+            Row::Flags(Integral::Subtract) => {
+                let is_tag = |bound| shifted.is_no_number(bound);
+                return is_tag(first.wrapping_add(constant)) && (first == 0 || is_tag(first));
+            }
+            _ => return false,
+        }
+    }
+    false
+}
+
+/// A double in a general register, shifted to the right.
+#[derive(Clone, Copy)]
+struct Shifted {
+    /// Bits: as many as leave a few of its digits at most.
+    by: u32,
+    /// True if copies of the sign come after.
+    is_signed: bool,
+}
+
+impl Shifted {
+    /// The one that `insn` makes of a register, if it does.
+    fn by(insn: &Instruction) -> Option<Shifted> {
+        let is_signed = match rows::row(insn) {
+            Row::General(General::Bits(Integral::ShiftRight)) => false,
+            Row::General(General::Bits(Integral::ShiftRightSigned)) => true,
+            _ => return None,
+        };
+        let by_constant = insn.op_count() == 2 && insn.op1_kind() == OpKind::Immediate8;
+        let is_wide = insn.op0_kind() == OpKind::Register && insn.op0_register().is_gpr64();
+        let by = || u32::from(insn.immediate8()) % u64::BITS;
+        (by_constant && is_wide && by() >= DIGITS - FEW_DIGITS).then(|| Shifted { by: by(), is_signed })
+    }
+
+    /// Tells whether `bits` are those of an infinity or NaN.
+    fn is_no_number(self, bits: i64) -> bool {
+        let double = bits << self.by;
+        let back = if self.is_signed { double >> self.by } else { (double as u64 >> self.by) as i64 };
+        back == bits && !f64::from_bits(double as u64).is_finite()
+    }
+}
+
+/// The constant that `insn` has beside the general register `full`, or its lower half.
+fn constant(insn: &Instruction, full: Register) -> Option<i64> {
+    use OpKind::{Immediate8to32, Immediate8to64, Immediate32, Immediate32to64};
+    let register = insn.op0_register();
+    let is_it = insn.op0_kind() == OpKind::Register && register.full_register() == full;
+    let is_constant =
+        matches!(insn.op1_kind(), Immediate8to32 | Immediate32 | Immediate8to64 | Immediate32to64);
+    // Of a half the sign is the constant's own.
+    let value =
+        || if register.size() == 4 { i64::from(insn.immediate(1) as i32) } else { insn.immediate(1) as i64 };
+    (is_it && is_constant && register.size() >= Format::F32.bytes()).then(value)
+}
+
 /// Tells whether `insn` shifts the digits away that the upper half of a double has.
 fn takes_exponents(insn: &Instruction) -> bool {
     let last = insn.op_count() - 1;
@@ -91,5 +169,39 @@ mod tests {
         for other in [[upper, digits, ADD], [lower, exponents, ADD], [upper, ADD, exponents]] {
             assert!(!found(&other).contains(&Whole::Asked), "{other:x?}");
         }
+    }
+
+    #[test]
+    fn upper_bits_that_are_compared_with_those_of_nans_are_only_asked_about() {
+        // mov r11, [rdi]; sar r11, 47, and 46; shr r11, 47; movsd xmm0, [rdi]
+        let load: &[u8] = b"\x4c\x8b\x1f";
+        let (shift, other): (&[u8], &[u8]) = (b"\x49\xc1\xfb\x2f", b"\x49\xc1\xfb\x2e");
+        let unsigned: &[u8] = b"\x49\xc1\xeb\x2f";
+        let number: &[u8] = b"\xf2\x0f\x10\x07";
+        // cmp r11d, -14, -33, and 0x1fff0; jae
+        let (tag, finite): (&[u8], &[u8]) = (b"\x41\x83\xfb\xf2", b"\x41\x83\xfb\xdf");
+        let unsigned_tag: &[u8] = b"\x41\x81\xfb\xf0\xff\x01\x00";
+        let jump: &[u8] = b"\x73\x10";
+        assert_eq!(found(&[load, shift, tag, jump, number, ADD]), [Whole::Asked]);
+        assert_eq!(found(&[load, unsigned, unsigned_tag, jump, number, ADD]), [Whole::Asked]);
+        // Another one may be compared first.
+        assert_eq!(found(&[load, shift, jump, tag, jump]), [Whole::Asked]);
+        let zero: &[u8] = b"\x41\x83\xfb\x00";
+        for code in [
+            [shift, finite],
+            [shift, zero],
+            [other, tag],
+            [unsigned, tag],
+            [shift, unsigned_tag],
+            [shift, jump],
+        ] {
+            assert_eq!(found(&[load, code[0], code[1], jump, number, ADD]), [], "{code:x?}");
+        }
+        // add r11d, 4, and 40; cmp r11d, -10; mov [rdi], r11
+        let (add, far): (&[u8], &[u8]) = (b"\x41\x83\xc3\x04", b"\x41\x83\xc3\x28");
+        let (upper, store): (&[u8], &[u8]) = (b"\x41\x83\xfb\xf6", b"\x4c\x89\x1f");
+        assert_eq!(found(&[load, shift, add, upper, jump]), [Whole::Asked]);
+        assert_eq!(found(&[load, shift, far, upper, jump]), []);
+        assert_eq!(found(&[load, shift, store, tag, jump]), []);
     }
 }
