@@ -18,6 +18,7 @@ pub mod mpfr;
 pub mod number;
 pub(crate) mod range;
 pub mod real;
+mod rough;
 pub(crate) mod settle;
 mod special;
 mod text;

@@ -197,6 +197,20 @@ fn integers_where_doubles_were_are_no_gap() {
     }
 }
 
+/// Functions that say whether a float is NaN, infinite, negative or zero use none of its digits, though it is a zero.
+#[test]
+fn classes_of_floats_are_no_gap() {
+    for shadow in ["dot", "adjoint"] {
+        for flags in ["-O1 -fno-builtin", "-O2 -fno-builtin -static"] {
+            for options in host::bindings().chain([&["--reference-path"][..]]) {
+                let Some(seen) = observe(shadow, "classes.c", flags, "sse2", options) else { return };
+                assert_eq!(gaps(&seen), [], "{shadow} {flags} {options:?}");
+                assert_eq!(derivative(&seen, shadow, 0), Some(2.0), "{shadow} {flags} {options:?}");
+            }
+        }
+    }
+}
+
 /// Exponents are changed by an address with a scaled index, by a merge under a mask, for four upper halves at once and for two floats in
 /// one word: each float is scaled by its own power of two.
 #[test]

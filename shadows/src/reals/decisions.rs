@@ -68,7 +68,7 @@ impl RealExecution {
         self.diagnosis.operations[id].count += 1;
         let Some(shadow) = x.shadow.filter(|_| !self.ignores_decisions) else { return };
         self.round_as(x.format);
-        if self.converts_alike(how, &x, shadow) {
+        if self.converts_alike(how, &x, shadow) || self.is_rough(Source::of_seen(&x)) {
             return;
         }
         let value = shadow.value().float();

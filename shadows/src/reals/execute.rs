@@ -46,7 +46,7 @@ impl RealExecution {
         if let Some(kept) = exact::left_alone(lane).or_else(|| self.selected(lane)) {
             return lane.shadows[kept].cloned();
         }
-        if self.unrounds(lane) {
+        if self.unrounds(lane) || self.rounds_rough(lane) {
             self.diagnosis.history.push_exact(id, lane);
             return None;
         }

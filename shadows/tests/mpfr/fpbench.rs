@@ -3,9 +3,11 @@
 
 use shadowgrind_core::format::Format;
 use shadowgrind_core::ops::Op;
+use shadowgrind_core::shadow::{Lane, Rule};
+use shadowgrind_core::site::Site;
 
 use crate::formulas::Number;
-use crate::machine::Machine;
+use crate::machine::{Machine, Tracked};
 
 /// Samples of each formula in each format.
 const SAMPLES: u32 = 40;
@@ -182,6 +184,39 @@ fn magic_numbers_round_and_are_not_to_blame() {
         }
         let third = machine.number(format, 1.0) / 3.0;
         assert!(((&third + magic) - magic).1.shadow.is_none());
+    }
+}
+
+#[test]
+fn roundings_of_rough_reciprocals_are_chosen() {
+    const PLACES: f64 = 512.0;
+    for (op, is_chosen) in [(Op::Rcp, true), (Op::Div, false)] {
+        let machine = Machine::new();
+        // The real is on the other side of a half.
+        let (x, found) = (PLACES / 300.49, 300.51 / PLACES);
+        let [one, x] = [1.0, x].map(|x| Format::F32.from_f64(x));
+        let operands = if is_chosen { vec![x] } else { vec![one, x] };
+        let r = Format::F32.from_f64(found);
+        let lane = Lane {
+            site: Site::from_bits(1),
+            op,
+            from: Format::F32,
+            to: Format::F32,
+            x: &operands,
+            r,
+            shadows: &[None; 2][..operands.len()],
+        };
+        let shadow = machine.shadow.borrow_mut().op(&lane);
+        let rough = Tracked { bits: r, shadow, ..machine.lit(Format::F32, found) };
+        let wide = machine.widen(&rough, Format::F64);
+        let scaled = machine.mul(2, &wide, &machine.lit(Format::F64, PLACES));
+        let magic = machine.lit(Format::F64, 6755399441055744.0);
+        let rounded = |x: &Tracked| machine.sub(4, &machine.add(3, x, &magic), &magic);
+        let place = rounded(&scaled);
+        assert_eq!((place.float(), place.shadow.is_none()), (301.0, is_chosen));
+        // Of three times as much nothing is known.
+        let thrice = machine.mul(5, &wide, &machine.lit(Format::F64, 3.0 * PLACES));
+        assert!(rounded(&thrice).shadow.is_some());
     }
 }
 

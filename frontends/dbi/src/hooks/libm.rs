@@ -1,7 +1,7 @@
 //! The mathematical functions of C: which operation a symbol is, where a call's operands are and where its results.
 //!
-//! A call is one operation, or two (`sincos`, `modf`), or a conversion to an integer (`lround`); what the function's own code does is
-//! nobody's business. Other functions without a floating-point result (`ilogb`, `lrint`) are not here: their instructions say all there
+//! A call is one operation, or two (`sincos`, `modf`), or a conversion to an integer (`lround`), or asks of which class a float is
+//! (`isnan`); what the function's own code does is nobody's business. Other functions without a floating-point result (`ilogb`, `lrint`) are not here: their instructions say all there
 //! is to say.
 
 use super::abi::{self, Float};
@@ -49,6 +49,8 @@ enum Shape {
     Vectors(Vectors),
     /// `lround(x)`: the result is the integer that the operation makes of x.
     Integer,
+    /// `isnan(x)`: the result is an integer for which no digit of x matters. The operation says no more than how many operands there are.
+    Class,
 }
 
 /// Functions by the name of the variant for `double`.
@@ -132,6 +134,12 @@ const FUNCTIONS: &[(&str, Op, Shape)] = &[
     ("floor",      Op::Floor,      Shape::Floats(1)),
     ("ceil",       Op::Ceil,       Shape::Floats(1)),
     ("trunc",      Op::Trunc,      Shape::Floats(1)),
+    ("isnan",      Op::Abs,        Shape::Class),
+    ("isinf",      Op::Abs,        Shape::Class),
+    ("finite",     Op::Abs,        Shape::Class),
+    ("signbit",    Op::Abs,        Shape::Class),
+    ("fpclassify", Op::Abs,        Shape::Class),
+    ("issignaling", Op::Abs,       Shape::Class),
 ];
 
 /// The function that `symbol` is.
@@ -242,6 +250,7 @@ impl Math {
             Shape::Beside(_) => (function::Shape::Beside, None),
             Shape::Modf => (function::Shape::Modf, None),
             Shape::Integer => (function::Shape::Integer, None),
+            Shape::Class => (function::Shape::Class, None),
             Shape::Vectors(vectors) => (function::Shape::Floats, Some(vectors.plain()?)),
             Shape::Floats(_) | Shape::Toward => return None,
         };
@@ -254,7 +263,7 @@ impl Math {
         match self.shape {
             Shape::Floats(_) | Shape::Beside(_) if self.format == Format::F80 => Some(0),
             Shape::Floats(n) | Shape::Beside(n) => Some(n.into()),
-            Shape::Integer => Some(u32::from(self.format != Format::F80)),
+            Shape::Integer | Shape::Class => Some(u32::from(self.format != Format::F80)),
             _ => None,
         }
     }
@@ -297,7 +306,7 @@ pub(crate) fn arguments(m: &dyn Machine, math: Math, given: &mut Given) -> Resul
         }
         Shape::Toward => into.extend([float(0)?, toward(m, math.format)?]),
         Shape::Vectors(vectors) => vectors.arguments(m, given),
-        Shape::Integer => into.push(float(0)?),
+        Shape::Integer | Shape::Class => into.push(float(0)?),
     }
     Ok(())
 }

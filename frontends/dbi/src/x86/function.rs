@@ -46,6 +46,8 @@ pub(crate) enum Shape {
     Beside,
     /// The result is no float but an integer, in rax.
     Integer,
+    /// The result is an integer, in rax, that says of which class the float is: no number, infinite, negative.
+    Class,
     /// An instruction of x87, whose operands and results are on its stack, integers among them as floats.
     Instruction,
 }
@@ -105,7 +107,7 @@ impl Function {
             }
             Shape::SinCos => [Some((Op::Sin, Goes::Through(0))), Some((Op::Cos, Goes::Through(1)))],
             Shape::Modf => [Some((self.op, Goes::Register)), Some((Op::Trunc, Goes::Through(0)))],
-            Shape::Integer => [None; 2],
+            Shape::Integer | Shape::Class => [None; 2],
         };
         results.into_iter().flatten()
     }
@@ -126,6 +128,11 @@ impl Function {
         matches!(self.shape, Shape::Frexp | Shape::Beside)
     }
 
+    /// Tells whether it returns an integer.
+    pub(crate) fn returns_integer(self) -> bool {
+        matches!(self.shape, Shape::Integer | Shape::Class)
+    }
+
     /// Number of operands it is given.
     pub(crate) fn given(self) -> usize {
         if self.shape == Shape::Frexp { 1 } else { self.op.arity() }
@@ -134,7 +141,9 @@ impl Function {
     /// Number of pointers it is given.
     pub(crate) fn pointers(self) -> usize {
         match self.shape {
-            Shape::Floats | Shape::Int | Shape::Long | Shape::Integer | Shape::Instruction => 0,
+            Shape::Floats | Shape::Int | Shape::Long | Shape::Integer | Shape::Class | Shape::Instruction => {
+                0
+            }
             Shape::Modf | Shape::Frexp | Shape::Beside => 1,
             Shape::SinCos => 2,
         }
@@ -155,7 +164,7 @@ impl Shape {
     }
 
     /// By number.
-    const ALL: [Shape; 9] = [
+    const ALL: [Shape; 10] = [
         Shape::Floats,
         Shape::Int,
         Shape::Long,
@@ -164,6 +173,7 @@ impl Shape {
         Shape::Frexp,
         Shape::Beside,
         Shape::Integer,
+        Shape::Class,
         Shape::Instruction,
     ];
 }

@@ -298,7 +298,7 @@ impl Emitter {
 
     /// Keeps the integer that `function`, which is about to return, has made, if it has made one, or has it where it was again.
     pub(super) fn keep_integer_result(&mut self, function: Function, stores: bool) {
-        if function.converts().is_none() {
+        if !function.returns_integer() {
             return;
         }
         let result = self.call_field(offset_of!(FunctionCall, result));

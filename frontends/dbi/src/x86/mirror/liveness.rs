@@ -84,11 +84,11 @@ pub(super) fn is_no_float(
         if !insn.flow.goes_straight_on() {
             return false;
         }
-        let ignores = ignores_shadows(decoded) || block.whole(insn.pc()) == Some(Whole::Asked);
+        let ignores = || ignores_shadows(decoded) || block.whole(insn.pc()) == Some(Whole::Asked);
         match access(insn, register, facts) {
             Access { reads: false, whole: false, part: false } => {}
-            Access { reads, whole: true, part: false } if !reads || ignores => return true,
-            Access { whole: false, part: false, .. } if ignores => {}
+            Access { reads, whole: true, part: false } if !reads || ignores() => return true,
+            Access { whole: false, part: false, .. } if ignores() => {}
             _ => return false,
         }
     }
