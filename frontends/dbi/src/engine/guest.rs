@@ -59,6 +59,31 @@ pub(crate) fn read_some(address: u64, buffer: &mut [u8]) -> usize {
     buffer.len() - left
 }
 
+/// Reads up to `code.len()` bytes of code and returns how many were readable. Another thread may be patching it: what that writes at
+/// once, within eight aligned bytes, is read at once, as the processor does.
+pub(crate) fn read_code(address: u64, code: &mut [u8]) -> usize {
+    const WORD: u64 = size_of::<u64>() as u64;
+    let mut words = [0_u64; 32];
+    let mut count = 0;
+    while count < code.len() {
+        let at = address + count as u64;
+        let first = at - at % WORD;
+        let wanted = ((address + code.len() as u64).div_ceil(WORD) - first / WORD) as usize;
+        let wanted = wanted.min(words.len());
+        // SAFETY: the words are as many, and the address is aligned.
+        let left = unsafe { switch::guarded_words(words.as_mut_ptr(), first as *const u64, wanted) };
+        let read = as_bytes(&words).get((at - first) as usize..(wanted - left) * size_of::<u64>());
+        let read = read.unwrap_or_default();
+        let here = read.len().min(code.len() - count);
+        code[count..count + here].copy_from_slice(&read[..here]);
+        count += here;
+        if left != 0 {
+            break;
+        }
+    }
+    count
+}
+
 /// Reads exactly `len` bytes.
 pub(crate) fn read_bytes(address: u64, len: usize) -> Result<Vec<u8>, Fault> {
     let mut bytes = vec![0; len];
@@ -113,4 +138,23 @@ pub(crate) fn is_text(byte: u8) -> bool {
 pub(crate) fn as_bytes<T: Plain>(value: &T) -> &[u8] {
     // SAFETY: a plain value has no padding, so all its bytes are initialised; the lifetime is the borrow's.
     unsafe { std::slice::from_raw_parts(std::ptr::from_ref(value).cast(), size_of::<T>()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_is_read_from_any_address_to_any_other() {
+        let bytes: Vec<u8> = (0..=255).cycle().take(600).collect();
+        for start in 0..17 {
+            for len in [0, 1, 5, 8, 15, 16, 255, 256, 257, 500] {
+                let address = bytes.as_ptr() as u64 + start as u64;
+                // Words around it are read as well: not beyond what is the test's own.
+                let mut code = vec![0xcc; len];
+                assert_eq!(read_code(address, &mut code), len);
+                assert_eq!(code, bytes[start..start + len]);
+            }
+        }
+    }
 }

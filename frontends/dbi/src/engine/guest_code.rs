@@ -81,7 +81,7 @@ impl CodeSource for GuestCode {
                 break;
             }
         }
-        guest::read_some(pc, &mut window[..(end - pc) as usize])
+        guest::read_code(pc, &mut window[..(end - pc) as usize])
     }
 
     fn data(&mut self, address: u64, bytes: usize) -> Option<u64> {

@@ -137,6 +137,15 @@ global_asm!(
     "shadowgrind_guarded_copy_done:",
     "mov rax, rcx",
     "ret",
+
+    // The same for words of eight bytes, rdx of them; returns the number of words left.
+    ".globl shadowgrind_guarded_words",
+    "shadowgrind_guarded_words:",
+    "mov rcx, rdx",
+    ".globl shadowgrind_guarded_words_access",
+    "shadowgrind_guarded_words_access:",
+    "rep movsq",
+    "jmp shadowgrind_guarded_copy_done",
     HOST_RSP = const offset_of!(Context, host_rsp),
     PLACE = const Mailbox::OFFSET_PLACE,
     NO_REQUEST = const Mailbox::OFFSET_NO_REQUEST,
@@ -170,6 +179,8 @@ unsafe extern "C" {
     fn shadowgrind_guarded_copy(to: *mut u8, from: *const u8, len: usize) -> usize;
     fn shadowgrind_guarded_copy_access();
     fn shadowgrind_guarded_copy_done();
+    fn shadowgrind_guarded_words(to: *mut u64, from: *const u64, words: usize) -> usize;
+    fn shadowgrind_guarded_words_access();
 }
 
 /// [`Context::exit`] after an entry that did not take place.
@@ -213,6 +224,15 @@ pub(crate) unsafe fn guarded_copy(to: *mut u8, from: *const u8, len: usize) -> u
     unsafe { shadowgrind_guarded_copy(to, from, len) }
 }
 
+/// Copies `words` words of guest memory to the host, each in one access, tolerating faults; returns how many were not copied.
+///
+/// # Safety
+/// `to` must be valid for as many, and `from` aligned.
+pub(crate) unsafe fn guarded_words(to: *mut u64, from: *const u64, words: usize) -> usize {
+    // SAFETY: as for `guarded_copy`.
+    unsafe { shadowgrind_guarded_words(to, from, words) }
+}
+
 /// Address at which to resume when a signal hits at `pc`, if `pc` is inside a sequence that a request must not slip
 /// through.
 pub(crate) enum Rewind {
@@ -241,7 +261,9 @@ pub(crate) fn entry_abort() -> u64 {
 
 /// Address at which to resume when an access fault hits at `pc`, if `pc` is the guarded copy's.
 pub(crate) fn guarded_copy_recovery(pc: u64) -> Option<u64> {
-    (pc == address(shadowgrind_guarded_copy_access)).then(|| address(shadowgrind_guarded_copy_done))
+    let accesses = [shadowgrind_guarded_copy_access, shadowgrind_guarded_words_access];
+    let is_access = accesses.into_iter().any(|access| pc == address(access));
+    is_access.then(|| address(shadowgrind_guarded_copy_done))
 }
 
 fn address(routine: unsafe extern "C" fn()) -> u64 {

@@ -1,8 +1,8 @@
 //! The mathematical functions of C: which operation a symbol is, where a call's operands are and where its results.
 //!
 //! A call is one operation, or two (`sincos`, `modf`), or a conversion to an integer (`lround`), or asks of which class a float is
-//! (`isnan`); what the function's own code does is nobody's business. Other functions without a floating-point result (`ilogb`, `lrint`) are not here: their instructions say all there
-//! is to say.
+//! (`isnan`); what the function's own code does is nobody's business. Other functions without a floating-point result (`ilogb`, `lrint`)
+//! are not here: their instructions say all there is to say.
 
 use super::abi::{self, Float};
 use super::call::{Argument, Given, Made, Outcome};
