@@ -27,18 +27,22 @@ impl RealExecution {
         })
     }
 
+    /// The step that made `x`, or that with another sign, and its operation; nothing if it is not remembered.
+    pub(super) fn made(&self, x: Source) -> Option<(Step, Op)> {
+        let step = self.diagnosis.history.step(x.serial).filter(|step| step.turned(x).is_some())?;
+        let What::Op(op) = self.diagnosis.operations[step.operation].what else { return None };
+        Some((step, op))
+    }
+
     /// Tells whether `sum` was made by adding this number, up to its sign, to something.
     fn was_rounded_by(&self, sum: Source, magic: u128) -> bool {
-        let Some(step) = self.diagnosis.history.step(sum.serial) else { return false };
-        let What::Op(op) = self.diagnosis.operations[step.operation].what else { return false };
+        let Some((step, op)) = self.made(sum) else { return false };
         let magnitude = |bits: u128| bits & ((1 << (sum.format.width() - 1)) - 1);
         let operands = step.operands();
         let is_it = |&index: &usize| {
             operands[index].serial == 0 && magnitude(operands[index].bits) == magnitude(magic)
         };
-        step.turned(sum).is_some()
-            && op.addends().iter().any(is_it)
-            && !is_known(&step, op, self.diagnosis.operations[step.operation].sums)
+        op.addends().iter().any(is_it) && !is_known(&step, op, self.diagnosis.operations[step.operation].sums)
     }
 }
 

@@ -10,7 +10,6 @@ use shadowgrind_core::shadow::Lane;
 use super::execution::RealExecution;
 use super::real::Real;
 use crate::diagnosis::history::{Source, Step};
-use crate::diagnosis::operations::What;
 use crate::exact;
 
 /// Steps back to the approximation: it may be scaled first.
@@ -26,22 +25,13 @@ impl RealExecution {
     /// Tells whether `x` is such an approximation, or its product with a power of two.
     pub(super) fn is_rough(&self, mut x: Source) -> bool {
         for _ in 0..STEPS {
-            let made = self.diagnosis.history.step(x.serial).filter(|step| step.turned(x).is_some());
-            let Some((step, What::Op(op))) = made.map(|step| (step, self.what(&step))) else { return false };
-            match op {
-                Op::Rcp | Op::Rsqrt => return true,
-                Op::Mul => match scaled(&step) {
-                    Some(operand) => x = operand,
-                    None => return false,
-                },
+            x = match self.made(x) {
+                Some((_, Op::Rcp | Op::Rsqrt)) => return true,
+                Some((step, Op::Mul)) if let Some(operand) = scaled(&step) => operand,
                 _ => return false,
-            }
+            };
         }
         false
-    }
-
-    fn what(&self, step: &Step) -> What {
-        self.diagnosis.operations[step.operation].what
     }
 }
 

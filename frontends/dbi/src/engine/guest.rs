@@ -146,11 +146,11 @@ mod tests {
 
     #[test]
     fn code_is_read_from_any_address_to_any_other() {
+        // Longer than what is wanted: the words around that are read as well.
         let bytes: Vec<u8> = (0..=255).cycle().take(600).collect();
         for start in 0..17 {
             for len in [0, 1, 5, 8, 15, 16, 255, 256, 257, 500] {
                 let address = bytes.as_ptr() as u64 + start as u64;
-                // Words around it are read as well: not beyond what is the test's own.
                 let mut code = vec![0xcc; len];
                 assert_eq!(read_code(address, &mut code), len);
                 assert_eq!(code, bytes[start..start + len]);

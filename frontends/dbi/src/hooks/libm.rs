@@ -270,7 +270,7 @@ impl Math {
 
     /// The address of the `int` that it has written, of a call that was given these pointers, if it writes one.
     pub(crate) fn int_written(self, pointers: &[u64]) -> Option<u64> {
-        let writes = matches!(self.shape, Shape::Frexp | Shape::Beside(_));
+        let writes = self.simple().is_some_and(Function::writes_int);
         pointers.first().copied().filter(|_| writes)
     }
 
@@ -286,16 +286,13 @@ pub(crate) fn arguments(m: &dyn Machine, math: Math, given: &mut Given) -> Resul
     let int = |n: u64| Argument::Integer(i64::from(n as i32));
     let Given { arguments: into, pointers } = given;
     match math.shape {
-        Shape::Floats(n) => {
+        Shape::Floats(n) | Shape::Beside(n) => {
             for index in 0..usize::from(n) {
                 into.push(float(index)?);
             }
-        }
-        Shape::Beside(n) => {
-            for index in 0..usize::from(n) {
-                into.push(float(index)?);
+            if math.shape == Shape::Beside(n) {
+                pointers.push(abi::integer(m, 0)?);
             }
-            pointers.push(abi::integer(m, 0)?);
         }
         Shape::FloatInt => into.extend([float(0)?, int(abi::integer(m, 0)?)]),
         Shape::FloatLong => into.extend([float(0)?, Argument::Integer(abi::integer(m, 0)? as i64)]),

@@ -2,7 +2,9 @@
 //! more than SSE does?
 
 use super::table::Shape;
-use iced_x86::{EncodingKind, Instruction, OpAccess, OpKind, Register, RoundingControl};
+use iced_x86::{
+    EncodingKind, Instruction, InstructionInfoFactory, OpAccess, OpKind, Register, RoundingControl,
+};
 use shadowgrind_core::format::Format;
 
 pub(super) fn is_write(access: OpAccess) -> bool {
@@ -65,6 +67,11 @@ pub(crate) fn is_in_address(insn: &Instruction, register: Register) -> bool {
 /// Tells whether `register`, or another part of the same one, is an explicit operand.
 pub(crate) fn is_operand(insn: &Instruction, register: Register) -> bool {
     (0..insn.op_count()).any(|n| insn.op_register(n).full_register() == register.full_register())
+}
+
+/// Tells whether the instruction uses a part of the general or vector register `full`, said or unsaid.
+pub(crate) fn uses(insn: &Instruction, full: Register, info: &mut InstructionInfoFactory) -> bool {
+    info.info(insn).used_registers().iter().any(|used| used.register().full_register() == full)
 }
 
 #[cfg(test)]

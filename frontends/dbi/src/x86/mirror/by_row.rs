@@ -13,7 +13,7 @@ use crate::x86::lower::predicate;
 use crate::x86::lower::rounded::rounding;
 use crate::x86::rows;
 use crate::x86::superblock::Superblock;
-use crate::x86::table::{Direction, Row, Shape};
+use crate::x86::table::{Direction, General, Row, Shape};
 use crate::x86::wholes::Whole;
 use iced_x86::{CpuidFeature, EncodingKind};
 use shadowgrind_core::format::Format;
@@ -106,6 +106,11 @@ impl Emitter {
             Row::Integer | Row::Hint | Row::Mxcsr(_) => self.integer(at),
             Row::Digits if self.mode.is_off() => self.integer(at),
             Row::Digits if self.digits_alone(at) => {}
+            Row::Move(..) | Row::Trick(..) | Row::General(General::Bits(_) | General::Address)
+                if at.block.whole(insn.ip()) == Some(Whole::Asked) =>
+            {
+                self.integer(at);
+            }
             Row::General(general) => self.general(at, general),
             Row::X87(row) => self.x87(at, row),
             Row::State(..) => self.out_of_line(at),
@@ -122,9 +127,6 @@ impl Emitter {
             }
             Row::ZeroUpper => self.zero_upper(at, false),
             Row::ZeroAll => self.zero_upper(at, true),
-            Row::Move(..) | Row::Trick(..) if at.block.whole(insn.ip()) == Some(Whole::Asked) => {
-                self.integer(at)
-            }
             Row::Move(..) if at.block.whole(insn.ip()) == Some(Whole::Mixed) || self.may_mix(at) => {
                 self.checked(at)
             }

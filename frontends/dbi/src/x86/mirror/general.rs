@@ -61,10 +61,6 @@ impl Emitter {
                 self.guest(at);
                 self.clear_results(at);
             }
-            General::Bits(_) | General::Address if at.block.whole(insn.ip()) == Some(Whole::Asked) => {
-                self.guest(at);
-                self.clear_results(at);
-            }
             General::Bits(_) | General::Not | General::Address if self.fields_alone(at) => {}
             General::Not => self.bits(at, None),
             General::Bits(_) if self.sign_alone(at) => {}

@@ -3,7 +3,7 @@
 //! of a value that is no number, as interpreters mark pointers. No float is lost there.
 
 use super::{HORIZON, mixed};
-use crate::x86::access::{is_read, is_write};
+use crate::x86::access::{self, is_read, is_write};
 use crate::x86::insn::{Flow, Insn};
 use crate::x86::rows;
 use crate::x86::table::{General, Integral, Row};
@@ -62,10 +62,7 @@ pub(super) fn is_for_tag(insns: &[Insn], n: usize) -> bool {
     let Some(shifted) = Shifted::by(&insns[n].decoded) else { return false };
     let register = insns[n].decoded.op0_register();
     let mut factory = InstructionInfoFactory::new();
-    let uses = |insn: &&Insn| {
-        let used = factory.info(&insn.decoded).used_registers().iter();
-        used.into_iter().any(|used| used.register().full_register() == register)
-    };
+    let uses = |insn: &&Insn| access::uses(&insn.decoded, register, &mut factory);
     // What is left on other ways has few digits, and nobody has been seen to use them.
     let goes_on = |insn: &&Insn| insn.flow.goes_straight_on() || insn.flow == Flow::SideExit;
     // Something may be added first, so that one comparison tells whether it is between two bounds.
@@ -123,10 +120,8 @@ fn constant(insn: &Instruction, full: Register) -> Option<i64> {
     let is_it = insn.op0_kind() == OpKind::Register && register.full_register() == full;
     let is_constant =
         matches!(insn.op1_kind(), Immediate8to32 | Immediate32 | Immediate8to64 | Immediate32to64);
-    // Of a half the sign is the constant's own.
-    let value =
-        || if register.size() == 4 { i64::from(insn.immediate(1) as i32) } else { insn.immediate(1) as i64 };
-    (is_it && is_constant && register.size() >= Format::F32.bytes()).then(value)
+    // None has more than 32 bits.
+    (is_it && is_constant).then(|| i64::from(insn.immediate(1) as i32))
 }
 
 /// Tells whether `insn` shifts the digits away that the upper half of a double has.

@@ -6,6 +6,7 @@
 
 use super::HORIZON;
 use super::uses::{format_of, moves};
+use crate::x86::access;
 use crate::x86::insn::Insn;
 use crate::x86::rounding::Place;
 use crate::x86::rows;
@@ -50,10 +51,7 @@ pub(super) fn is_for_power(insns: &[Insn], n: usize) -> bool {
         return false;
     }
     let mut info = InstructionInfoFactory::new();
-    let uses = |insn: &&Insn| {
-        let used = info.info(&insn.decoded).used_registers().iter();
-        used.into_iter().any(|used| used.register().full_register() == word.full_register())
-    };
+    let uses = |insn: &&Insn| access::uses(&insn.decoded, word.full_register(), &mut info);
     let next = insns[n + 1..].iter().take_while(|insn| insn.flow.goes_straight_on()).find(uses);
     next.is_some_and(|next| next.decoded.op0_register() == word && cuts_power(&next.decoded))
 }
